@@ -1,0 +1,1 @@
+"""Description and catalog in, a frozen ClusterPlan out. Pure: the same input gives the same bytes."""

@@ -1,0 +1,84 @@
+"""The plan: every node with its name, addresses, hardware and place. Frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.spec.cluster import ClusterSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What only the edge knows of a site, handed to the plan so that the plan stays pure."""
+
+    network: str | None = None
+    """Network in CIDR form that the provider picked, when the description names none."""
+    cgroup_plugin: str = "autodetect"
+    """Slurm's CgroupPlugin: `cgroup/v1`, `cgroup/v2` or `autodetect`."""
+    cgroup_mountpoint: str | None = None
+    """Slurm's CgroupMountpoint, where it is not /sys/fs/cgroup."""
+    simulated: bool = False
+    """Nodes only play their machine type: Slurm needs `config_overrides`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSite:
+    """A site with the network that its nodes live in."""
+
+    name: str
+    provider: str
+    network: str
+    place: str
+    """Region and zone, or empty."""
+    ground: Ground
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNode:
+    """One node. `switches` is the path from the leaf up; empty where the fabric is flat."""
+
+    name: str
+    pool: str
+    roles: tuple[str, ...]
+    site: str
+    machine: str
+    address: str
+    rack: str | None = None
+    block: str | None = None
+    switches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPartition:
+    """A Slurm partition and the node-set expression of its nodes, folded for slurm.conf."""
+
+    name: str
+    nodes: str
+    default: bool
+    max_time: int | None
+    """Seconds, or None for no limit."""
+    default_time: int | None
+    priority: int
+    exclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlan:
+    """Everything that is known before anything is made. Nodes in the order of the description."""
+
+    spec: ClusterSpec
+    sites: tuple[PlannedSite, ...]
+    hardware: Mapping[str, Hardware]
+    """By machine type, only those in use."""
+    nodes: tuple[PlannedNode, ...]
+    partitions: tuple[PlannedPartition, ...]
+    slurm_release: str
+    slurm_source: str
+    """`distribution` or `repository`."""
+    rehearsal_of: tuple[str, ...] = field(default=())
+    """Providers that this plan plays in the lab; empty when it is not a rehearsal."""
+
+    def with_role(self, role: str) -> tuple[PlannedNode, ...]:
+        return tuple(node for node in self.nodes if role in node.roles)

@@ -1,0 +1,1 @@
+"""The description: one file per noun, closed models, every field documented."""

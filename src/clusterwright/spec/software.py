@@ -1,0 +1,39 @@
+"""What is installed, and from where."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from clusterwright.spec.base import Described
+
+Distribution = Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"]
+
+
+class Repository(Described):
+    """An apt repository of the user's own."""
+
+    url: Annotated[str, Field(pattern=r"^(https?|file)://[^\s]+$")]
+    """Base URL."""
+    suite: str = "./"
+    """Suite, or `./` for a flat repository."""
+    components: list[str] = []
+    """Components; none for a flat repository."""
+    key: str
+    """Path of the public key that signs it, beside the description."""
+
+
+class Software(Described):
+    """Wishes; what is not said here follows from the distribution."""
+
+    distribution: Distribution = "debian-13"
+    """Distribution of every node."""
+    packages: list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.:-]+$")]] = []
+    """Further packages of the distribution on every node."""
+    slurm_repository: Repository | None = None
+    """Where Slurm's packages come from, when not from the distribution."""
+    containers: bool = False
+    """Install the container runtime that the distribution carries (podman, or Apptainer where packaged)."""
+    monitoring: bool = True
+    """Prometheus on the controller, node exporters everywhere, alert rules."""
