@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TextIO
 
 from clusterwright.finding import Where, refuse
 from clusterwright.handoff import Handoff, loads
@@ -126,23 +127,34 @@ class ClusterHome:
     def locked(self) -> Iterator[None]:
         """One writer at a time; a second one is refused with the first one's process ID."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = self.root.parent / f".{self.name}.lock"
-        with lock.open("a+") as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                stream.seek(0)
-                holder = stream.read().strip() or "unknown"
-                raise refuse(
-                    "CW8001",
-                    Where(path=self.name),
-                    f"process {holder} is working on cluster '{self.name}'",
-                    f"Wait until it has finished, or end it with `kill {holder}` and run this again",
-                ) from None
-            stream.truncate(0)
-            stream.write(str(os.getpid()))
-            stream.flush()
+        stream = self._lock_file.open("a+")
+        try:
+            self._claim(stream)
             yield
+        finally:
+            if not self.root.exists():
+                self._lock_file.unlink(missing_ok=True)
+            stream.close()
+
+    @property
+    def _lock_file(self) -> Path:
+        return self.root.parent / f".{self.name}.lock"
+
+    def _claim(self, stream: TextIO) -> None:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            holder = stream.read().strip() or "unknown"
+            raise refuse(
+                "CW8001",
+                Where(path=self.name),
+                f"process {holder} is working on cluster '{self.name}'",
+                f"Wait until it has finished, or end it with `kill {holder}` and run this again",
+            ) from None
+        stream.truncate(0)
+        stream.write(str(os.getpid()))
+        stream.flush()
 
 
 def known_clusters() -> list[str]:
