@@ -10,7 +10,8 @@ class Gpu:
     """One GPU of a machine: device minor, PCI address, NUMA node and the cores beside it."""
 
     minor: int
-    pci: str
+    pci: str | None
+    """As sysfs names it, `0000:1b:00.0`; None where no source tells. On-prem: that of the vendor's own system."""
     numa: int
     cores: str
     """Slurm core index range, physical cores only, for instance `0-47`."""

@@ -1,0 +1,63 @@
+"""Distributions: the Slurm that each carries, and what its packages and services are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from clusterwright.catalog.table import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that a node can be given: its packages, and the units that they bring."""
+
+    packages: tuple[str, ...]
+    services: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A distribution as far as a cluster needs to know it."""
+
+    name: str
+    family: str
+    codename: str
+    slurm_release: str
+    """Release of the Slurm packages in its own archive, supported here or not."""
+    slurm_version: str
+    python: str
+    parts: Mapping[str, Part]
+    """`base`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
+    `storage-client`, `monitoring`, `node-exporter`, `containers`."""
+    source: str
+    date: str
+
+
+@cache
+def distributions() -> Mapping[str, Distribution]:
+    """Every distribution by name."""
+    parts: dict[str, dict[str, Part]] = {}
+    for row in rows("packages"):
+        part = Part(tuple(row["packages"].split()), tuple(row["services"].split()))
+        parts.setdefault(row["distribution"], {})[row["part"]] = part
+    return {
+        row["distribution"]: Distribution(
+            name=row["distribution"],
+            family=row["family"],
+            codename=row["codename"],
+            slurm_release=row["slurm_release"],
+            slurm_version=row["slurm_version"],
+            python=row["python"],
+            parts=parts[row["distribution"]],
+            source=row["source"],
+            date=row["date"],
+        )
+        for row in rows("distributions")
+    }
+
+
+def distribution(name: str) -> Distribution:
+    """The distribution of this name; the description admits no other."""
+    return distributions()[name]

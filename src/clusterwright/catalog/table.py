@@ -1,0 +1,22 @@
+"""Data rows from the package's own CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+_DATA = Path(__file__).parent / "data"
+
+Row = Mapping[str, str]
+
+
+def rows(table: str) -> Iterator[Row]:
+    """The rows of `data/<table>.csv` in their order."""
+    with (_DATA / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def whole(text: str) -> int | None:
+    """A whole number; an empty cell is a fact that no source tells."""
+    return int(text) if text else None
