@@ -11,7 +11,7 @@ class Gpu:
 
     minor: int
     pci: str | None
-    """As sysfs names it, `0000:1b:00.0`; None where no source tells. On-prem: that of the vendor's own system."""
+    """As sysfs names it, `0000:1b:00.0`; None where no source tells. On-prem: as in the vendor's own system."""
     numa: int
     cores: str
     """Slurm core index range, physical cores only, for instance `0-47`."""
@@ -19,7 +19,7 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Nic:
-    """One network interface: card index, kind (`ethernet`, `efa`, `gvnic`, `mrdma`, `infiniband`) and Gbit/s."""
+    """One network card: index, kind (`ethernet`, `efa`, `gvnic`, `mrdma`, `infiniband`) and Gbit/s."""
 
     index: int
     kind: str

@@ -1,1 +1,7 @@
 """Description and catalog in, a frozen ClusterPlan out. Pure: the same input gives the same bytes."""
+
+from __future__ import annotations
+
+from clusterwright.plan.build import plan
+
+__all__ = ["plan"]

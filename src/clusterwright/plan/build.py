@@ -1,0 +1,130 @@
+"""From a description to its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.finding import Refused, Where, refuse
+from clusterwright.plan.address import assign, room
+from clusterwright.plan.model import ClusterPlan, Ground, PlannedNode, PlannedPartition, PlannedSite
+from clusterwright.plan.outline import Outline
+from clusterwright.plan.place import Layout
+from clusterwright.spec.cluster import ClusterSpec
+from clusterwright.spec.nodeset import fold
+from clusterwright.spec.pool import Role
+from clusterwright.spec.scheduler import Partition
+from clusterwright.spec.site import Site
+
+
+def plan(
+    spec: ClusterSpec,
+    *,
+    ground: Mapping[str, Ground] | None = None,
+    previous: Mapping[str, str] | None = None,
+    rehearsal_of: tuple[str, ...] = (),
+) -> ClusterPlan:
+    """Expand a description that passed its checks.
+
+    `ground` is by site name (`main` for a cluster with one site); `previous` gives the addresses that nodes
+    have already. A description that cannot be expanded is refused as CW1200; the checks say why and where.
+    """
+    outline = Outline(spec, ground or {})
+    release = outline.slurm_release
+    if release is None:
+        raise _impossible("software", "there is no Slurm release for it")
+    nodes = tuple(_nodes(outline, previous or {}))
+    return ClusterPlan(
+        spec=spec,
+        sites=tuple(_site(outline, name, site) for name, site in outline.sites.items()),
+        hardware={row.machine: row for row in sorted(_machines(outline), key=lambda row: row.machine)},
+        nodes=nodes,
+        partitions=tuple(_partitions(outline)),
+        slurm_release=release,
+        slurm_source=outline.slurm_source,
+        rehearsal_of=rehearsal_of,
+    )
+
+
+def _impossible(path: str, what: str) -> Refused:
+    remedy = "Run `clusterwright validate` on the description"
+    return refuse("CW1200", Where(path=path), f"this cannot be planned: {what}", remedy)
+
+
+def _site(outline: Outline, name: str, site: Site) -> PlannedSite:
+    place = "/".join(getattr(site, key) for key in ("region", "zone") if hasattr(site, key))
+    network = outline.network_text(name)
+    return PlannedSite(name, site.provider, network, place, outline.ground.get(name, Ground()))
+
+
+def _machines(outline: Outline) -> Iterator[Hardware]:
+    for pool, row in outline.hardware.items():
+        if row is None:
+            raise _impossible(f"pools.{pool}.machine", "the machine type is unknown")
+        yield row
+
+
+def _nodes(outline: Outline, previous: Mapping[str, str]) -> Iterator[PlannedNode]:
+    addresses = _addresses(outline, previous)
+    for pool, description in outline.spec.pools.items():
+        site = outline.site_names[pool] or ""
+        spine = "spine" if len(outline.sites) == 1 else f"spine-{site}"
+        layout = Layout(pool, description, outline.spec.fabric, spine)
+        roles = tuple(role.value for role in Role if role in description.roles)
+        for position, name in enumerate(outline.names[pool] or ()):
+            place = layout.at(position)
+            yield PlannedNode(
+                name=name,
+                pool=pool,
+                roles=roles,
+                site=site,
+                machine=description.machine,
+                address=addresses[name],
+                rack=place.rack,
+                block=place.block,
+                switches=place.switches,
+            )
+
+
+def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
+    by_site: dict[str, list[str]] = {}
+    for pool, names in outline.names.items():
+        site = outline.site_names[pool]
+        if names is None or site is None:
+            raise _impossible(f"pools.{pool}", "its nodes or its site are not known")
+        by_site.setdefault(site, []).extend(names)
+    addresses: dict[str, str] = {}
+    for site, members in by_site.items():
+        addresses |= assign(members, _network(outline, site, len(members)), previous)
+    if len(addresses) != sum(map(len, by_site.values())):
+        raise _impossible("pools", "two nodes have one name")
+    return addresses
+
+
+def _network(outline: Outline, site: str, nodes: int) -> IPv4Network:
+    network = outline.networks[site]
+    if network is None or room(network) < nodes:
+        raise _impossible("site", f"{outline.network_text(site)} has no room for {nodes} nodes")
+    return network
+
+
+def _partitions(outline: Outline) -> Iterator[PlannedPartition]:
+    members: dict[str, list[str]] = {}
+    for pool, description in outline.pools_with(Role.COMPUTE):
+        for partition in description.partitions or [pool]:
+            members.setdefault(partition, []).extend(outline.names[pool] or ())
+    settings = outline.spec.scheduler.partitions
+    chosen = next((name for name in members if name in settings and settings[name].default), None)
+    default = chosen or next(iter(members), None)
+    for name, nodes in members.items():
+        wishes = settings.get(name, Partition())
+        yield PlannedPartition(
+            name=name,
+            nodes=fold(nodes),
+            default=name == default,
+            max_time=wishes.max_time,
+            default_time=wishes.default_time,
+            priority=wishes.priority,
+            exclusive=wishes.exclusive,
+        )

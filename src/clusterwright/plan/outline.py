@@ -1,0 +1,101 @@
+"""What can be told of a description before it is checked: names, sites, machines and releases, with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+
+from clusterwright.catalog.distributions import distribution
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.catalog.machines import machine
+from clusterwright.catalog.slurm import releases
+from clusterwright.plan.model import Ground
+from clusterwright.spec.cluster import ClusterSpec
+from clusterwright.spec.nodeset import expand
+from clusterwright.spec.pool import Pool, Role
+from clusterwright.spec.site import Site
+
+SINGLE_SITE = "main"
+"""Name of a cluster's only site."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A description seen through the catalog. `None` is a gap that a check reports."""
+
+    spec: ClusterSpec
+    ground: Mapping[str, Ground]
+
+    @cached_property
+    def sites(self) -> Mapping[str, Site]:
+        named = dict(self.spec.sites)
+        return {SINGLE_SITE: self.spec.site, **named} if self.spec.site else named
+
+    @cached_property
+    def site_names(self) -> Mapping[str, str | None]:
+        """Site of each pool."""
+        only = next(iter(self.sites)) if len(self.sites) == 1 else None
+        chosen = {name: pool.site or only for name, pool in self.spec.pools.items()}
+        return {pool: site if site in self.sites else None for pool, site in chosen.items()}
+
+    @cached_property
+    def names(self) -> Mapping[str, tuple[str, ...] | None]:
+        """Node names of each pool in their order."""
+        return {name: _names(name, pool) for name, pool in self.spec.pools.items()}
+
+    @cached_property
+    def hardware(self) -> Mapping[str, Hardware | None]:
+        """Machine type of each pool."""
+        return {name: machine(pool.machine) for name, pool in self.spec.pools.items()}
+
+    @cached_property
+    def networks(self) -> Mapping[str, IPv4Network | None]:
+        """Network of each site."""
+        return {name: _network(self.network_text(name)) for name in self.sites}
+
+    def network_text(self, site: str) -> str:
+        """The site's own network, else the one that its provider picked, else a free default."""
+        ground = self.ground.get(site, Ground())
+        return self.sites[site].network or ground.network or default_network(list(self.sites).index(site))
+
+    def count(self, pool: str) -> int:
+        return len(self.names[pool] or ())
+
+    def pools_with(self, role: Role) -> Iterator[tuple[str, Pool]]:
+        return ((name, pool) for name, pool in self.spec.pools.items() if role in pool.roles)
+
+    @cached_property
+    def slurm_release(self) -> str | None:
+        """The release that is asked for, else the distribution's own, if it is one that is supported."""
+        carried = distribution(self.spec.software.distribution).slurm_release
+        release = self.spec.scheduler.release or carried
+        return release if release in releases() else None
+
+    @property
+    def slurm_source(self) -> str:
+        return "repository" if self.spec.software.slurm_repository else "distribution"
+
+
+def default_network(site: int) -> str:
+    """10.66.0.0/16 for the first site, 10.67.0.0/16 for the next …: room for 65,533 nodes each."""
+    return f"10.{66 + site % 64}.0.0/16"
+
+
+def _names(name: str, pool: Pool) -> tuple[str, ...] | None:
+    if pool.nodes is not None:
+        try:
+            return tuple(expand(pool.nodes))
+        except ValueError:
+            return None
+    if pool.count is None:
+        return (name,)
+    return tuple(f"{name}-{number:03d}" for number in range(1, pool.count + 1))
+
+
+def _network(text: str) -> IPv4Network | None:
+    try:
+        return IPv4Network(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return None
