@@ -1,0 +1,23 @@
+"""Hand-off → whole-cluster files: the same bytes for the same hand-off, and nothing secret in them."""
+
+from __future__ import annotations
+
+from clusterwright.handoff import Handoff
+from clusterwright.render import database, hosts, monitoring, node, slurm
+from clusterwright.render.file import NodeFile
+from clusterwright.render.release import release
+
+__all__ = ["NodeFile", "render"]
+
+
+def render(handoff: Handoff) -> tuple[NodeFile, ...]:
+    """Every whole-cluster file, sorted by path. Raises Refused for a Slurm release that is not supported."""
+    slurm_release = release(str(handoff.scheduler["release"]))
+    files = [
+        *slurm.files(handoff, slurm_release),
+        *database.files(handoff, slurm_release),
+        *node.files(handoff, slurm_release),
+        *hosts.files(handoff),
+        *monitoring.files(handoff, slurm_release),
+    ]
+    return tuple(sorted(files, key=lambda file: file.path))

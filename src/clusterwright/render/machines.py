@@ -1,0 +1,72 @@
+"""Compute nodes in groups that are alike, so that slurm.conf and gres.conf name each group once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from clusterwright.catalog.hardware import Gpu, Hardware
+from clusterwright.handoff import Handoff
+from clusterwright.spec.nodeset import fold
+
+USABLE_MEMORY = 0.95
+"""Share of the memory that jobs get: the kernel and the daemons live in the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Compute nodes of one pool with the same machine and features."""
+
+    names: str
+    pool: str
+    hardware: Hardware
+    features: tuple[str, ...]
+
+    @property
+    def real_memory(self) -> int:
+        return int(self.hardware.memory_mib * USABLE_MEMORY)
+
+    @property
+    def gres(self) -> str | None:
+        gpus = len(self.hardware.gpus)
+        return f"gpu:{self.hardware.gpu_type}:{gpus}" if gpus else None
+
+
+def groups(handoff: Handoff) -> tuple[Group, ...]:
+    """Groups sorted by pool."""
+    members: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for node in handoff.with_role("compute"):
+        members[node.pool, node.machine, node.features].append(node.name)
+    return tuple(
+        Group(fold(names), pool, handoff.hardware[machine], features)
+        for (pool, machine, features), names in sorted(members.items())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """GPUs beside the same cores, as one line of gres.conf names them."""
+
+    files: str
+    cores: str
+
+
+def is_nvidia(hardware: Hardware) -> bool:
+    return (hardware.gpu_model or "").startswith("NVIDIA")
+
+
+def devices(hardware: Hardware) -> tuple[Devices, ...]:
+    """GPUs in the order of their minors, which Slurm wants, joined where their cores are the same."""
+    runs: list[tuple[str, list[int]]] = []
+    for gpu in sorted(hardware.gpus, key=lambda gpu: gpu.minor):
+        if runs and runs[-1][0] == gpu.cores:
+            runs[-1][1].append(_device_number(hardware, gpu))
+        else:
+            runs.append((gpu.cores, [_device_number(hardware, gpu)]))
+    prefix = "/dev/nvidia" if is_nvidia(hardware) else "/dev/dri/renderD"
+    return tuple(Devices(fold(f"{prefix}{number}" for number in numbers), cores) for cores, numbers in runs)
+
+
+def _device_number(hardware: Hardware, gpu: Gpu) -> int:
+    render_nodes_start = 128  # Linux: DRM render nodes have minors from 128
+    return gpu.minor if is_nvidia(hardware) else render_nodes_start + gpu.minor

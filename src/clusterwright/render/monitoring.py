@@ -1,0 +1,49 @@
+"""Prometheus: what it scrapes, and when it says that something is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+
+from clusterwright.handoff import Handoff
+from clusterwright.render.file import NodeFile
+from clusterwright.render.node import SLURMCTLD_PORT
+from clusterwright.render.release import Release
+from clusterwright.render.templates import fill
+
+NODE_EXPORTER_PORT = 9100
+
+
+def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
+    if not handoff.software["monitoring"]:
+        return ()
+    controllers = [f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller")]
+    values = {"cluster": handoff.name, "release": release, "controllers": controllers}
+    reload = ("prometheus:reload",)
+    return (
+        NodeFile(
+            "/etc/prometheus/prometheus.yml",
+            fill("monitoring/prometheus.yml.j2", **values),
+            ("controller",),
+            affects=reload,
+        ),
+        NodeFile(
+            "/etc/prometheus/rules/clusterwright.yml",
+            fill("monitoring/rules.yml.j2", **values),
+            ("controller",),
+            affects=reload,
+        ),
+        NodeFile("/etc/prometheus/targets/nodes.json", _targets(handoff), ("controller",)),
+    )
+
+
+def _targets(handoff: Handoff) -> str:
+    """Prometheus reads this file again by itself when it changes."""
+    members: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for node in handoff.nodes:
+        members[node.site, node.pool].append(f"{node.name}:{NODE_EXPORTER_PORT}")
+    groups = [
+        {"labels": {"site": site, "pool": pool}, "targets": sorted(targets)}
+        for (site, pool), targets in sorted(members.items())
+    ]
+    return json.dumps(groups, indent=1, sort_keys=True) + "\n"

@@ -1,0 +1,34 @@
+"""What a configless node needs locally: where its configuration comes from, and the programs Slurm runs on it."""
+
+from __future__ import annotations
+
+from clusterwright.handoff import Handoff
+from clusterwright.render.file import NodeFile
+from clusterwright.render.release import Release
+from clusterwright.render.templates import fill
+
+SLURMCTLD_PORT = 6817
+
+
+def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
+    servers = ",".join(f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller"))
+    settings = [_daemon("slurmd", servers, "compute")]
+    if release.configless_login:
+        settings.append(_daemon("sackd", servers, "login"))
+    return (*settings, *_programs())
+
+
+def _daemon(name: str, servers: str, role: str) -> NodeFile:
+    content = fill("node/daemon.j2", variable=f"{name.upper()}_OPTIONS", servers=servers)
+    return NodeFile(f"/etc/default/{name}", content, (role,), affects=(f"{name}:restart",))
+
+
+def _programs() -> tuple[NodeFile, ...]:
+    programs = {
+        "/usr/lib/clusterwright/health-check": "node/health-check.j2",
+        "/etc/slurm/prolog": "node/prolog.j2",
+        "/etc/slurm/epilog": "node/epilog.j2",
+    }
+    return tuple(
+        NodeFile(path, fill(template), ("compute",), mode=0o755) for path, template in programs.items()
+    )

@@ -1,0 +1,93 @@
+"""slurm.conf and the files beside it: they live on the controller, and configless nodes fetch them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusterwright.handoff import Handoff
+from clusterwright.render import machines, partitions, topology
+from clusterwright.render.file import NodeFile
+from clusterwright.render.release import Release
+from clusterwright.render.templates import fill
+
+
+def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
+    roles = ("controller",) if release.configless_login else ("controller", "login")
+    affects = ("slurmctld:reload",) if release.reconfigure_adds_nodes else ("slurmctld:restart",)
+    return tuple(
+        NodeFile(f"/etc/slurm/{name}", content, roles, affects=affects)
+        for name, content in _contents(handoff, release).items()
+    )
+
+
+def _contents(handoff: Handoff, release: Release) -> dict[str, str]:
+    common = {"cluster": handoff.name, "release": release}
+    contents = {
+        "slurm.conf": _slurm_conf(handoff, release),
+        "cgroup.conf": fill("slurm/cgroup.conf.j2", **common, **_cgroup(handoff)),
+    }
+    groups = [group for group in machines.groups(handoff) if group.gres]
+    if groups:
+        contents["gres.conf"] = fill(
+            "slurm/gres.conf.j2", **common, groups=[_gres(g, release) for g in groups]
+        )
+    kind = handoff.fabric["topology"]
+    if kind != "flat":
+        name = "topology.yaml" if release.yaml_topology else "topology.conf"
+        contents[name] = fill(f"slurm/{name}.j2", **common, kind=kind, **_topology(handoff))
+    return contents
+
+
+def _slurm_conf(handoff: Handoff, release: Release) -> str:
+    scheduler = handoff.scheduler
+    groups = machines.groups(handoff)
+    options = {str(key): value for key, value in scheduler["options"].items()}
+    text = fill(
+        "slurm/slurm.conf.j2",
+        cluster=handoff.name,
+        release=release,
+        controllers=[node.name for node in handoff.with_role("controller")],
+        accounting=scheduler["accounting"],
+        rest=scheduler["rest"],
+        config_overrides=scheduler["config_overrides"],
+        monitoring=handoff.software["monitoring"],
+        topology=handoff.fabric["topology"],
+        gpus=any(group.gres for group in groups),
+        nodes=groups,
+        partitions=partitions.lines(handoff, accounting=scheduler["accounting"]),
+        options=sorted(options.items()),
+    )
+    return _without_overridden(text, {key.lower() for key in options})
+
+
+def _without_overridden(text: str, chosen: set[str]) -> str:
+    """A key that the description sets stands once in the file: at its end, as the user wrote it."""
+    if not chosen:
+        return text
+    head, marker, tail = text.rpartition("\n# From the description")
+    kept = [line for line in head.split("\n") if line.partition("=")[0].lower() not in chosen]
+    return "\n".join(kept) + marker + tail
+
+
+def _gres(group: machines.Group, release: Release) -> dict[str, Any]:
+    detected = release.detects_nvidia and machines.is_nvidia(group.hardware)
+    return {
+        "names": group.names,
+        "type": group.hardware.gpu_type,
+        "devices": () if detected else machines.devices(group.hardware),
+    }
+
+
+def _cgroup(handoff: Handoff) -> dict[str, object]:
+    cgroup = handoff.scheduler["cgroup"]
+    return {
+        "plugin": cgroup["plugin"],
+        "mountpoint": cgroup["mountpoint"],
+        "constrain_cores": not handoff.scheduler["config_overrides"],
+    }
+
+
+def _topology(handoff: Handoff) -> dict[str, object]:
+    if handoff.fabric["topology"] == "tree":
+        return {"switches": topology.switches(handoff)}
+    return {"blocks": topology.blocks(handoff), "block_size": handoff.fabric["block_size"]}
