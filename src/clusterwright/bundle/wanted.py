@@ -1,0 +1,135 @@
+"""What a node should be: files, directories, units, packages, people, and one digest over all of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class WantedFile:
+    """A file. A key has no content here, only its hash: keys travel apart from everything else."""
+
+    path: str
+    mode: int
+    owner: str
+    group: str
+    sha256: str
+    content: str | None
+    affects: tuple[str, ...] = ()
+    """`<unit>:reload` or `<unit>:restart` once it changed; only units that are wanted on the node."""
+    early: bool = False
+    """Needed before packages are installed: apt sources, proxy, trusted certificates."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedDirectory:
+    """A directory that must exist; what is in it is not looked at."""
+
+    path: str
+    mode: int
+    owner: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class WantedUnit:
+    """A systemd unit. `role` is the Ansible role that brings it to this state."""
+
+    name: str
+    role: str
+    enabled: bool
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WantedUser:
+    """A login with a group of the same name and number."""
+
+    name: str
+    uid: int
+    home: str
+    shell: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What all nodes with the same roles on the same site have in common; made once and shared."""
+
+    roles: tuple[str, ...]
+    """Ansible roles in the order in which they run."""
+    files: tuple[WantedFile, ...]
+    directories: tuple[WantedDirectory, ...]
+    units: tuple[WantedUnit, ...]
+    packages: tuple[str, ...]
+    users: tuple[WantedUser, ...]
+    accounting: Mapping[str, Any] | None
+    """Accounts and associations of Slurm's database, where this kind of node keeps it."""
+    roles_digest: str
+    """Of the roles, playbooks and modules themselves."""
+
+    @cached_property
+    def digest(self) -> str:
+        return _digest(
+            {
+                "roles": self.roles,
+                "files": [_identity(file) for file in self.files],
+                "directories": [(d.path, d.mode, d.owner, d.group) for d in self.directories],
+                "units": [(u.name, u.role, u.enabled, u.active) for u in self.units],
+                "packages": self.packages,
+                "users": [(u.name, u.uid, u.home, u.shell, u.groups) for u in self.users],
+                "accounting": self.accounting,
+                "roles_digest": self.roles_digest,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One node: what its kind has, and what only it has."""
+
+    node: str
+    kind: Kind
+    own_files: tuple[WantedFile, ...] = field(default=())
+
+    @cached_property
+    def digest(self) -> str:
+        return _digest([self.node, self.kind.digest, [_identity(file) for file in self.own_files]])
+
+    @property
+    def files(self) -> tuple[WantedFile, ...]:
+        return self.kind.files + self.own_files
+
+    @property
+    def directories(self) -> tuple[WantedDirectory, ...]:
+        return self.kind.directories
+
+    @property
+    def units(self) -> tuple[WantedUnit, ...]:
+        return self.kind.units
+
+    @property
+    def active_units(self) -> tuple[str, ...]:
+        """Names of the units that must run."""
+        return tuple(unit.name for unit in self.kind.units if unit.active)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return self.kind.packages
+
+    @property
+    def users(self) -> tuple[WantedUser, ...]:
+        return self.kind.users
+
+
+def _identity(file: WantedFile) -> list[Any]:
+    return [file.path, file.mode, file.owner, file.group, file.sha256, file.affects, file.early]
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
