@@ -24,6 +24,10 @@ class SlurmRelease:
     """`topology.conf` or `topology.yaml`."""
     openmetrics: bool
     """Whether slurmctld itself answers Prometheus."""
+    node_changes: str
+    """What slurmctld needs to learn of new and removed nodes: `reload` or `restart`."""
+    detects_nvidia: bool
+    """Whether `AutoDetect=nvidia` reads the driver's own files, without NVML at build time."""
     source: str
     date: str
 
@@ -39,6 +43,8 @@ def releases() -> Mapping[str, SlurmRelease]:
             sackd=row["authentication_kiosk"] == "sackd",
             topology_file=row["topology_file"],
             openmetrics=row["openmetrics"] == "yes",
+            node_changes=row["node_changes"],
+            detects_nvidia=row["detects_nvidia"] == "yes",
             source=row["source"],
             date=row["date"],
         )

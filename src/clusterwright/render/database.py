@@ -1,17 +1,17 @@
-"""The accounting daemon and the database settings it wants. No password: MariaDB knows user slurm by its uid."""
+"""The accounting daemon and the database settings it wants; MariaDB knows user slurm without a password."""
 
 from __future__ import annotations
 
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
-from clusterwright.render.release import Release
+from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 _SMALLEST_POOL_MIB = 128
 _LARGEST_POOL_MIB = 16 * 1024
 
 
-def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
+def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     if not handoff.scheduler["accounting"]:
         return ()
     controller = handoff.with_role("controller")[0]

@@ -55,6 +55,12 @@ def is_nvidia(hardware: Hardware) -> bool:
     return (hardware.gpu_model or "").startswith("NVIDIA")
 
 
+def is_detectable(hardware: Hardware) -> bool:
+    """Slurm takes a detected GPU for the wanted type only when its name, so spelt, has the type in it."""
+    detected_name = (hardware.gpu_model or "").lower().replace(" ", "_")
+    return is_nvidia(hardware) and str(hardware.gpu_type) in detected_name
+
+
 def devices(hardware: Hardware) -> tuple[Devices, ...]:
     """GPUs in the order of their minors, which Slurm wants, joined where their cores are the same."""
     runs: list[tuple[str, list[int]]] = []

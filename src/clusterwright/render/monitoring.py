@@ -8,13 +8,13 @@ from collections import defaultdict
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
 from clusterwright.render.node import SLURMCTLD_PORT
-from clusterwright.render.release import Release
+from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 NODE_EXPORTER_PORT = 9100
 
 
-def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
+def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     if not handoff.software["monitoring"]:
         return ()
     controllers = [f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller")]

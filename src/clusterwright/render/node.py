@@ -1,19 +1,19 @@
-"""What a configless node needs locally: where its configuration comes from, and the programs Slurm runs on it."""
+"""What a configless node has of its own: where its configuration comes from, and what Slurm runs on it."""
 
 from __future__ import annotations
 
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
-from clusterwright.render.release import Release
+from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 SLURMCTLD_PORT = 6817
 
 
-def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
+def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     servers = ",".join(f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller"))
-    settings = [_daemon("slurmd", servers, "compute")]
-    if release.configless_login:
+    settings = [_daemon("slurmd", servers, "compute"), _unit()]
+    if release.sackd:
         settings.append(_daemon("sackd", servers, "login"))
     return (*settings, *_programs())
 
@@ -21,6 +21,12 @@ def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
 def _daemon(name: str, servers: str, role: str) -> NodeFile:
     content = fill("node/daemon.j2", variable=f"{name.upper()}_OPTIONS", servers=servers)
     return NodeFile(f"/etc/default/{name}", content, (role,), affects=(f"{name}:restart",))
+
+
+def _unit() -> NodeFile:
+    """Some distributions start slurmd only where there is a slurm.conf; a configless node has none."""
+    path = "/etc/systemd/system/slurmd.service.d/10-configless.conf"
+    return NodeFile(path, fill("node/slurmd.service.j2"), ("compute",), affects=("slurmd:restart",))
 
 
 def _programs() -> tuple[NodeFile, ...]:

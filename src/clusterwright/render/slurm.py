@@ -7,20 +7,20 @@ from typing import Any
 from clusterwright.handoff import Handoff
 from clusterwright.render import machines, partitions, topology
 from clusterwright.render.file import NodeFile
-from clusterwright.render.release import Release
+from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 
-def files(handoff: Handoff, release: Release) -> tuple[NodeFile, ...]:
-    roles = ("controller",) if release.configless_login else ("controller", "login")
-    affects = ("slurmctld:reload",) if release.reconfigure_adds_nodes else ("slurmctld:restart",)
+def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
+    roles = ("controller",) if release.sackd else ("controller", "login")
+    affects = (f"slurmctld:{release.node_changes}",)
     return tuple(
         NodeFile(f"/etc/slurm/{name}", content, roles, affects=affects)
         for name, content in _contents(handoff, release).items()
     )
 
 
-def _contents(handoff: Handoff, release: Release) -> dict[str, str]:
+def _contents(handoff: Handoff, release: SlurmRelease) -> dict[str, str]:
     common = {"cluster": handoff.name, "release": release}
     contents = {
         "slurm.conf": _slurm_conf(handoff, release),
@@ -33,12 +33,12 @@ def _contents(handoff: Handoff, release: Release) -> dict[str, str]:
         )
     kind = handoff.fabric["topology"]
     if kind != "flat":
-        name = "topology.yaml" if release.yaml_topology else "topology.conf"
-        contents[name] = fill(f"slurm/{name}.j2", **common, kind=kind, **_topology(handoff))
+        template = f"slurm/{release.topology_file}.j2"
+        contents[release.topology_file] = fill(template, **common, kind=kind, **_topology(handoff))
     return contents
 
 
-def _slurm_conf(handoff: Handoff, release: Release) -> str:
+def _slurm_conf(handoff: Handoff, release: SlurmRelease) -> str:
     scheduler = handoff.scheduler
     groups = machines.groups(handoff)
     options = {str(key): value for key, value in scheduler["options"].items()}
@@ -69,8 +69,8 @@ def _without_overridden(text: str, chosen: set[str]) -> str:
     return "\n".join(kept) + marker + tail
 
 
-def _gres(group: machines.Group, release: Release) -> dict[str, Any]:
-    detected = release.detects_nvidia and machines.is_nvidia(group.hardware)
+def _gres(group: machines.Group, release: SlurmRelease) -> dict[str, Any]:
+    detected = release.detects_nvidia and machines.is_detectable(group.hardware)
     return {
         "names": group.names,
         "type": group.hardware.gpu_type,
