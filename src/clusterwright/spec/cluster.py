@@ -18,6 +18,8 @@ from clusterwright.spec.software import Software
 from clusterwright.spec.storage import Storage
 from clusterwright.spec.surroundings import Hook, Surroundings
 
+DOMAIN = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$"
+
 
 class ClusterSpec(Described):
     """One GPU cluster."""
@@ -30,7 +32,7 @@ class ClusterSpec(Described):
     """Sites by name, when the cluster has more than one; each pool then names its own."""
     pools: Annotated[dict[Label, Pool], Field(min_length=1)]
     """Machines by pool."""
-    domain: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", max_length=190)] = "internal"
+    domain: Annotated[str, Field(pattern=DOMAIN, max_length=190)] = "internal"
     """DNS domain of the nodes; a node is `<node>.<cluster>.<domain>`."""
     fabric: Fabric = Fabric()
     """How compute nodes hang together."""

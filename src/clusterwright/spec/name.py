@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator, StringConstraints
+from pydantic_core import PydanticCustomError
 
-ClusterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,38}[a-z0-9]$|^[a-z]$")]
+CLUSTER = r"^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$"
+LABEL = r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$"
+ACCOUNT = r"^[a-z_][a-z0-9_-]{0,30}$"
+
+
+def _node_set(text: str) -> str:
+    from clusterwright.spec.nodeset import expand
+
+    try:
+        expand(text)
+    except ValueError as error:
+        raise PydanticCustomError("node_set", "{problem}", {"problem": str(error)}) from error
+    return text
+
+
+ClusterName = Annotated[str, StringConstraints(pattern=CLUSTER)]
 """At most 40 characters: Slurm's accounting database uses it in table names."""
-Label = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
+Label = Annotated[str, StringConstraints(pattern=LABEL)]
 """A DNS label that leaves room for a number: a pool, a site, a partition."""
-AccountName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_-]{0,30}$")]
+AccountName = Annotated[str, StringConstraints(pattern=ACCOUNT)]
 """A Unix user name or a Slurm account name."""
-NodeSet = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
+NodeSet = Annotated[str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_node_set)]
 """Node names in the admin's own syntax: `gpu[001-004],gpu007`."""

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictInt
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.name import AccountName
 from clusterwright.spec.quantity import Seconds
 
+PUBLIC_KEY = r"^(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ [A-Za-z0-9+/]+=*( .*)?$"
+
 
 class User(Described):
     """A person's login on every node."""
 
-    uid: Annotated[int, Field(ge=1000, le=60000)]
+    uid: Annotated[StrictInt, Field(ge=1000, le=60000)]
     """Numeric user and group ID, the same on every node."""
-    keys: list[Annotated[str, Field(pattern=r"^(ssh-|ecdsa-|sk-)[^\n]+$", max_length=4096)]] = []
+    keys: list[Annotated[str, Field(pattern=PUBLIC_KEY, max_length=4096)]] = []
     """Public SSH keys."""
     account: AccountName = "default"
     """Default Slurm account."""
-    admin: bool = False
+    admin: StrictBool = False
     """May use sudo and administer Slurm."""
 
 
 class Limits(Described):
     """The most that a team may use at one time."""
 
-    gpus: Annotated[int, Field(ge=0)] | None = None
+    gpus: Annotated[StrictInt, Field(ge=0)] | None = None
     """GPUs of all its running jobs together (GrpTRES=gres/gpu)."""
-    nodes: Annotated[int, Field(ge=0)] | None = None
+    nodes: Annotated[StrictInt, Field(ge=0)] | None = None
     """Nodes of all its running jobs together."""
-    jobs: Annotated[int, Field(ge=0)] | None = None
+    jobs: Annotated[StrictInt, Field(ge=0)] | None = None
     """Running jobs (GrpJobs)."""
     wall_time: Seconds | None = None
     """Longest wall time of one job (MaxWall)."""
@@ -44,7 +46,7 @@ class Account(Described):
     """What the team is."""
     parent: AccountName | None = None
     """Account above this one; without it, `root`."""
-    shares: Annotated[int, Field(ge=1, le=65535)] = 1
+    shares: Annotated[StrictInt, Field(ge=1, le=65535)] = 1
     """Fair-share weight beside its siblings."""
     limits: Limits = Limits()
     """What the team may use at one time."""

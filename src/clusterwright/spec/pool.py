@@ -5,11 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field, StrictInt
 
-from clusterwright.spec.base import Described
+from clusterwright.spec.base import Described, OneOrMany
 from clusterwright.spec.name import Label, NodeSet
 from clusterwright.spec.quantity import Watts
+
+MACHINE = r"^[a-z0-9][a-z0-9._-]{0,62}$"
+FEATURE = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 
 
 class Role(StrEnum):
@@ -21,14 +24,10 @@ class Role(StrEnum):
     STORAGE = "storage"
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 class Racks(Described):
     """How a pool's nodes are spread over racks, in the order of their names."""
 
-    nodes_per_rack: Annotated[int, Field(ge=1, le=128)]
+    nodes_per_rack: Annotated[StrictInt, Field(ge=1, le=128)]
     """Nodes in one rack; the last rack may hold fewer."""
     power_limit: Watts | None = None
     """What one rack can feed and cool."""
@@ -37,19 +36,19 @@ class Racks(Described):
 class Pool(Described):
     """Machines of one type with the same roles, named `<pool>-001` … or as listed in `nodes`."""
 
-    roles: Annotated[list[Role], BeforeValidator(_as_list), Field(min_length=1)]
+    roles: Annotated[list[Role], Field(min_length=1), OneOrMany()]
     """One role or several: `controller`, `login`, `compute`, `storage`."""
-    machine: str
+    machine: Annotated[str, Field(pattern=MACHINE)]
     """Machine type of the catalog, for instance `lab-h100` or `p5.48xlarge`."""
-    count: Annotated[int, Field(ge=1)] | None = None
+    count: Annotated[StrictInt, Field(ge=1, le=65536)] | None = None
     """How many nodes. Give this or `nodes`; without both the pool has one node."""
     nodes: NodeSet | None = None
     """Node names in Slurm's syntax, for instance `gpu[001-004]`."""
     site: Label | None = None
     """Site of this pool, when the cluster has more than one."""
-    features: list[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]] = []
+    features: list[Annotated[str, Field(pattern=FEATURE)]] = []
     """Slurm features that a job can ask for with `--constraint`."""
-    partitions: Annotated[list[Label], BeforeValidator(_as_list)] = []
+    partitions: Annotated[list[Label], OneOrMany()] = []
     """Partitions of the pool's compute nodes; without any, one partition named as the pool."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""

@@ -6,6 +6,7 @@ import re
 from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 _SIZES = {
     "B": 1,
@@ -22,42 +23,52 @@ _SIZES = {
 }
 _DURATIONS = {
     "s": 1,
-    "min": 60,
-    "h": 3600,
-    "d": 86400,
-    "days": 86400,
-    "day": 86400,
-    "hours": 3600,
-    "hour": 3600,
-    "minutes": 60,
-    "minute": 60,
-    "seconds": 1,
     "second": 1,
+    "seconds": 1,
+    "min": 60,
+    "minute": 60,
+    "minutes": 60,
+    "h": 3600,
+    "hour": 3600,
+    "hours": 3600,
+    "d": 86400,
+    "day": 86400,
+    "days": 86400,
 }
 _POWERS = {"W": 1, "kW": 1000, "MW": 1_000_000}
-_QUANTITY = re.compile(r"^\s*(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]+)\s*$")
+_QUANTITY = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([A-Za-z]+)\s*")
 
 
-def _parser(units: dict[str, int], example: str) -> BeforeValidator:
+def _parser(units: dict[str, int], example: str, most: str) -> BeforeValidator:
     def parse(value: object) -> int:
-        if isinstance(value, str) and (match := _QUANTITY.match(value)) and match[2] in units:
-            return round(float(match[1]) * units[match[2]])
-        known = ", ".join(units)
-        raise ValueError(f"needs a number and a unit ({known}), for instance '{example}'")
+        amount = _amount(value, units)
+        if amount is None:
+            problem = f"needs a number and a unit ({', '.join(units)}), for instance `{example}`"
+        elif amount < 1:
+            problem = f"needs more than nothing, for instance `{example}`"
+        elif amount > limit:
+            problem = f"is more than {most}"
+        else:
+            return amount
+        raise PydanticCustomError("quantity", "{problem}", {"problem": problem})
 
+    limit = _amount(most, units) or 0
     return BeforeValidator(parse)
 
 
+def _amount(value: object, units: dict[str, int]) -> int | None:
+    match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    return round(float(match[1]) * units[match[2]]) if match and match[2] in units else None
+
+
 def _schema(units: dict[str, int], example: str) -> WithJsonSchema:
-    alternatives = "|".join(units)
-    return WithJsonSchema(
-        {"type": "string", "pattern": rf"^\s*\d+(\.\d+)?\s*({alternatives})\s*$", "examples": [example]}
-    )
+    pattern = rf"^\s*[0-9]{{1,15}}(\.[0-9]{{1,6}})?\s*({'|'.join(units)})\s*$"
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
 
 
-Bytes = Annotated[int, _parser(_SIZES, "4800 GiB"), _schema(_SIZES, "4800 GiB")]
+Bytes = Annotated[int, _parser(_SIZES, "4800 GiB", "1024 PiB"), _schema(_SIZES, "4800 GiB")]
 """A size; in memory a number of bytes."""
-Seconds = Annotated[int, _parser(_DURATIONS, "30 min"), _schema(_DURATIONS, "30 min")]
+Seconds = Annotated[int, _parser(_DURATIONS, "30 min", "3650 days"), _schema(_DURATIONS, "30 min")]
 """A duration; in memory a number of seconds."""
-Watts = Annotated[int, _parser(_POWERS, "40 kW"), _schema(_POWERS, "40 kW")]
+Watts = Annotated[int, _parser(_POWERS, "40 kW", "10000 MW"), _schema(_POWERS, "40 kW")]
 """A power; in memory a number of watts."""

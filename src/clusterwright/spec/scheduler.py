@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictInt, WithJsonSchema
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.name import Label
 from clusterwright.spec.quantity import Seconds
 
-SlurmRelease = Literal["22.05", "23.11", "24.11", "25.11", "26.05"]
+OPTION = r"^[A-Za-z][A-Za-z0-9]{1,63}$"
+_RELEASES = ["22.05", "23.11", "24.11", "25.11", "26.05"]
+
+SlurmRelease = Annotated[
+    Literal["22.05", "23.11", "24.11", "25.11", "26.05"],
+    WithJsonSchema({"enum": [*_RELEASES, *map(float, _RELEASES)]}),
+]
+"""Quotes may be left out: the text counts, not the number that an editor sees."""
+Setting = Annotated[StrictInt | str, WithJsonSchema({"type": ["string", "number"]})]
 
 
 class Partition(Described):
     """A Slurm partition; its nodes are those of the pools that name it."""
 
-    default: bool = False
+    default: StrictBool = False
     """Whether jobs that name no partition go here; without any, the first one is the default."""
     max_time: Seconds | None = None
     """Longest wall time of a job; without it, no limit."""
     default_time: Seconds | None = None
     """Wall time of a job that asks for none."""
-    priority: Annotated[int, Field(ge=0, le=65533)] = 1
+    priority: Annotated[StrictInt, Field(ge=0, le=65533)] = 1
     """PriorityTier: jobs of a higher tier are considered first."""
-    exclusive: bool = False
+    exclusive: StrictBool = False
     """Whole nodes only."""
 
 
@@ -35,9 +43,9 @@ class Scheduler(Described):
     """Slurm release; without it, the one that the distribution carries."""
     partitions: dict[Label, Partition] = {}
     """Settings of partitions; a partition that a pool names needs no entry here."""
-    accounting: bool = True
+    accounting: StrictBool = True
     """Keep an accounting database (slurmdbd and MariaDB on the controller)."""
-    rest: bool = False
+    rest: StrictBool = False
     """Serve Slurm's REST API (slurmrestd with JWT) on the controller."""
-    options: dict[str, str | int] = {}
+    options: dict[Annotated[str, Field(pattern=OPTION)], Setting] = {}
     """Further lines of slurm.conf. Keys that the plan owns are refused."""

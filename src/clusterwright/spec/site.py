@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from clusterwright.spec.base import Described
 
+PLACE = r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
+
+
+def _network(text: str) -> str:
+    from ipaddress import IPv4Network
+
+    try:
+        return str(IPv4Network(text))
+    except ValueError as error:
+        problem = f"'{text}' is not an IPv4 network such as 10.40.0.0/16 ({error})"
+        raise PydanticCustomError("network", "{problem}", {"problem": problem}) from error
+
+
+Network = Annotated[str, Field(max_length=18), AfterValidator(_network)]
+"""An IPv4 network in CIDR form, without host bits."""
+Place = Annotated[str, Field(pattern=PLACE)]
+"""A region, zone or project as its cloud spells it."""
+
 
 class _Site(Described):
-    network: str | None = None
+    network: Network | None = None
     """Private network of the nodes in CIDR form, for instance `10.40.0.0/16`. The lab picks a free one."""
 
 
@@ -18,15 +37,17 @@ class LabSite(_Site):
     """Simulated machines: systemd nodes on this Linux host."""
 
     provider: Literal["lab"]
+    """The lab."""
 
 
 class AwsSite(_Site):
     """Amazon Web Services."""
 
     provider: Literal["aws"]
-    region: str
+    """AWS."""
+    region: Place
     """Region, for instance `us-east-2`."""
-    zone: str
+    zone: Place
     """Availability zone of the compute nodes: a fabric never crosses zones."""
 
 
@@ -34,11 +55,12 @@ class GcpSite(_Site):
     """Google Cloud."""
 
     provider: Literal["gcp"]
-    project: str
+    """Google Cloud."""
+    project: Place
     """Project ID."""
-    region: str
+    region: Place
     """Region, for instance `us-central1`."""
-    zone: str
+    zone: Place
     """Zone of the compute nodes."""
 
 
@@ -46,6 +68,7 @@ class OnpremSite(_Site):
     """Machines that exist already and are described here."""
 
     provider: Literal["onprem"]
+    """Machines of your own."""
 
 
 Site = Annotated[LabSite | AwsSite | GcpSite | OnpremSite, Field(discriminator="provider")]

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from clusterwright.spec.base import Described
+from clusterwright.spec.base import Described, OneOrMany
 from clusterwright.spec.name import Label
-from clusterwright.spec.pool import _as_list
 
-Url = Annotated[str, Field(pattern=r"^https?://[^\s/@]+(/[^\s]*)?$")]
+URL = r"^https?://[^\s/@]+(/[^\s]*)?$"
+HOST = r"^[A-Za-z0-9.*:/_-]{1,253}$"
+BESIDE = r"^[^/\s-][^\s]*$"
+STEP = r"^[^/\s-][^\s]*\.(yml|yaml|sh)$"
+
+Url = Annotated[str, Field(pattern=URL)]
 """A URL without a user name or password: secrets never stand in a description."""
+Host = Annotated[str, Field(pattern=HOST)]
+"""A host, a domain, an address or a network."""
+Beside = Annotated[str, Field(pattern=BESIDE)]
+"""A path relative to the description's folder."""
 
 
 class Surroundings(Described):
@@ -19,13 +27,13 @@ class Surroundings(Described):
 
     http_proxy: Url | None = None
     """Proxy for http and https."""
-    no_proxy: list[str] = []
+    no_proxy: list[Host] = []
     """Hosts and domains reached directly; the cluster's own are added."""
-    certificate_authorities: list[str] = []
+    certificate_authorities: list[Beside] = []
     """PEM files beside the description, trusted by every node."""
     package_mirror: Url | None = None
     """Replaces the distribution's own package servers."""
-    time_servers: list[str] = []
+    time_servers: list[Host] = []
     """NTP servers; without any, the distribution's own."""
 
 
@@ -34,7 +42,7 @@ class Hook(Described):
 
     at: Literal["before-configure", "after-configure", "before-accept"]
     """When it runs."""
-    run: Annotated[str, Field(pattern=r"^[^/\s][^\s]*\.(yml|yaml|sh)$")]
+    run: Annotated[str, Field(pattern=STEP)]
     """A playbook or a shell script, by its path beside the description."""
-    pools: Annotated[list[Label], BeforeValidator(_as_list)] = []
+    pools: Annotated[list[Label], OneOrMany()] = []
     """Pools it runs on; without any, all."""
