@@ -1,0 +1,60 @@
+"""The shared home: a token written on one node and read on all, in a folder that is removed after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusterwright.accept.result import GateResult
+from clusterwright.accept.session import Ran, Session
+from clusterwright.handoff import Node
+
+PREFIX = ".clusterwright-accept-"
+SYSTEM_USER = "clusterwright"
+STALE_MINUTES = 60
+"""Folders of runs that were killed are older than any run lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What the entry node wrote into the shared home; without a folder, it could not."""
+
+    user: str = ""
+    folder: str = ""
+    text: str = ""
+    written_on: str = ""
+
+
+def job_user(session: Session, people: list[str]) -> str:
+    """Who submits the jobs: the system user made for it, else the first person; empty when there is none."""
+    for name in (SYSTEM_USER, *people):
+        found = session.run("getent", "passwd", name)
+        cells = found.output.strip().split(":")
+        if found.code == 0 and len(cells) == 7 and session.run("test", "-d", cells[5]).code == 0:
+            return name
+    return ""
+
+
+def open_folder(session: Session, user: str, token: str) -> tuple[str, Ran]:
+    """Make the run's folder with the token in it; also removes what killed runs left."""
+    script = (
+        f'find "$HOME" -maxdepth 1 -name "{PREFIX}*" -mmin +{STALE_MINUTES} -exec rm -rf {{}} +; '
+        f'umask 077 && mkdir "$HOME/{PREFIX}{token}" && cd "$HOME/{PREFIX}{token}" && '
+        f"echo {token} > token && pwd"
+    )
+    ran = session.run("sh", "-c", script, user=user)
+    return ran.output.strip(), ran
+
+
+def remove_folder(session: Session, user: str, folder: str) -> None:
+    session.run("rm", "-rf", folder, user=user)
+
+
+def shared_home(session: Session, node: Node, token: Token) -> GateResult:
+    """What was written on one node is read here, by the same user."""
+    expected = f"what {token.user} wrote on {token.written_on} is read here"
+    ran = session.run("cat", f"{token.folder}/token", user=token.user)
+    if ran.output.strip() == token.text:
+        return GateResult("shared-home", node.name, "pass", expected, expected, seconds=round(ran.seconds, 3))
+    seen = ran.complaint if ran.code else "another content"
+    remedy = "Look at `findmnt --target /home` on both nodes, and at the user's number (`id`) on both"
+    return GateResult("shared-home", node.name, "fail", expected, seen, remedy, round(ran.seconds, 3))

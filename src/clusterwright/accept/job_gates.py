@@ -1,0 +1,149 @@
+"""Gates on what the jobs did: GPUs apart, an exact all-reduce, a batch job, and all of it accounted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clusterwright.accept.jobs import Trial
+from clusterwright.accept.result import GateResult, judged
+from clusterwright.accept.session import Ran
+from clusterwright.accept.slurm_text import JobRecord
+from clusterwright.handoff import Handoff, Node
+from clusterwright.spec.nodeset import fold
+
+REFUSED = "EPERM"
+"""What the device cgroup answers; EACCES is the file mode's answer and proves no isolation."""
+
+
+def gpu_isolation(handoff: Handoff, trial: Trial) -> list[GateResult]:
+    """Of each node: a job with one GPU can open that one and none besides."""
+    reports = {str(report["node"]): report for report in trial.of("gpu-isolation")}
+    return [_isolation(handoff, node, reports.get(node.name), trial) for node in trial.group.nodes]
+
+
+def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, trial: Trial) -> GateResult:
+    expected = f"a job with 1 of {node.gpus} GPUs opens that one and is refused the others"
+    if report is None:
+        return _not_run("gpu-isolation", node.name, expected, trial)
+    planned = {str(gpu.minor) for gpu in handoff.hardware[node.machine].gpus}
+    attempts: Mapping[str, str] = report["attempts"]
+    given = {str(minor) for minor in report["given"]}
+    reached = {minor for minor, answer in attempts.items() if answer not in (REFUSED, "EACCES", "ENOENT")}
+    faults = []
+    if len(given) != 1:
+        faults.append(f"Slurm gave {len(given)} GPUs")
+    if leaked := reached - given:
+        faults.append(f"could open {_devices(leaked)} without having been given it")
+    if locked := given - reached:
+        faults.append(f"could not open its own {_devices(locked)}")
+    if absent := planned - set(attempts):
+        faults.append(f"{_devices(absent)} is not there")
+    if modes := {minor for minor, answer in attempts.items() if answer == "EACCES"}:
+        faults.append(f"the file mode and not the cgroup refuses {_devices(modes)}")
+    seen = "; ".join(faults) or f"{_devices(given)} open, {len(attempts) - len(reached)} refused ({REFUSED})"
+    remedy = "Compare gres.conf with /dev, and look for ConstrainDevices=yes in cgroup.conf"
+    return judged("gpu-isolation", node.name, not faults, expected=expected, seen=seen, remedy=remedy)
+
+
+def all_reduce(trial: Trial) -> GateResult:
+    """Two ranks started by srun sum exactly; the figures are of TCP, never of a fabric."""
+    pair = trial.group.pair
+    where = fold(node.name for node in pair)
+    expected = "an exact sum over 2 ranks on " + ("2 nodes" if len(pair) == 2 else "the only node")
+    reports = trial.of("all-reduce")
+    if not reports:
+        return _not_run("all-reduce", where, expected, trial)
+    report = reports[0]
+    bandwidth = report["large_bytes"] / report["large_seconds"] / 1e9
+    faults = []
+    if report["ranks"] != 2 or len(reports) != 1:
+        faults.append(f"{len(reports)} separate worlds of {report['ranks']} ranks: srun and MPI share no PMI")
+    if not report["exact"]:
+        faults.append("the sum is wrong")
+    seen = (
+        f"exact; {report['latency_us']:.0f} µs for 8 B, {bandwidth:.2f} GB/s for 16 MiB "
+        f"({report['library']}, TCP over the nodes' network, not the fabric)"
+    )
+    return GateResult(
+        name="all-reduce",
+        node=where,
+        status="fail" if faults else "pass",
+        expected=expected,
+        seen="; ".join(faults) or seen,
+        remedy="Look at `srun --mpi=list` and MpiDefault in slurm.conf" if faults else "",
+        seconds=round(trial.ran.seconds, 3),
+        figures={"latency_us": report["latency_us"], "bandwidth_gb_s": round(bandwidth, 3)},
+    )
+
+
+def _not_run(gate: str, where: str, expected: str, trial: Trial) -> GateResult:
+    if trial.taken:
+        return GateResult(gate, where, "skip", expected, "other jobs took the idle nodes")
+    remedy = "Run the job by hand (`salloc`, then `srun`) and look at slurmctld's and slurmd's logs"
+    if "mpi4py" in trial.ran.error:
+        remedy = "Install openmpi-bin and python3-mpi4py on the compute nodes"
+    return GateResult(gate, where, "fail", expected, trial.ran.complaint, remedy, round(trial.ran.seconds, 3))
+
+
+def batch_job(submitted: Ran, job: str, state: str, reason: str, output: str, user: str) -> GateResult:
+    """A job through sbatch ran as its user, and its output is in the shared home."""
+    expected = f"a batch job of {user} completes and leaves its output in the shared home"
+    if not job:
+        remedy = "Look at the message; accounts and limits are shown by `sacctmgr show associations`"
+        return GateResult("batch-job", "", "fail", expected, submitted.complaint, remedy)
+    if state == "PENDING" and reason in ("Resources", "Priority"):
+        return GateResult(
+            "batch-job", "", "skip", expected, f"job {job} found no free node and was cancelled"
+        )
+    said = output.split()
+    passed = state == "COMPLETED" and said[:1] == [user]
+    seen = f"job {job} {state}" + (f" ({reason})" if reason not in ("", "None") else "")
+    seen += f" on {said[1]}" if passed and len(said) > 1 else "" if passed else f", output {output.strip()!r}"
+    remedy = "Look at slurmctld's log and at slurmd's on the job's node"
+    return judged("batch-job", "", passed, expected=expected, seen=seen, remedy=remedy)
+
+
+def accounting(
+    trials: Sequence[Trial], batch: str, records: Mapping[str, JobRecord], user: str
+) -> GateResult:
+    """Every job of this run is in the database: completed, of its user, with what it used."""
+    wanted = {trial.job: trial for trial in trials if trial.job}
+    faults = []
+    for job in [*wanted, *([batch] if batch else [])]:
+        record = records.get(job)
+        if record is None:
+            faults.append(f"job {job} has no record")
+        elif record.state not in ("COMPLETED", "FAILED") or record.user != user:
+            faults.append(f"job {job} is {record.state or 'without a state'} of {record.user or 'nobody'}")
+        elif (short := _short_of(record, wanted.get(job))) is not None:
+            faults.append(f"job {job} lacks {short} in its TRES")
+    used = sorted(f"{job}: {_tres(record)}" for job, record in records.items())
+    return judged(
+        "accounting",
+        "",
+        not faults,
+        expected=f"{len(wanted) + bool(batch)} job records with their TRES",
+        seen="; ".join(faults or used),
+        remedy="Look at slurmdbd's log, `sacctmgr show cluster`, and AccountingStorageTRES=gres/gpu",
+    )
+
+
+def _short_of(record: JobRecord, trial: Trial | None) -> str | None:
+    nodes = len(trial.group.nodes) if trial else 1
+    needed = {"cpu": 1, "node": nodes, **({"gres/gpu": nodes} if trial and trial.group.gpus else {})}
+    for name, least in needed.items():
+        value = record.tres.get(name, "0")
+        if not value.isdigit() or int(value) < least:
+            return f"{name}={least}"
+    return None
+
+
+def _tres(record: JobRecord) -> str:
+    return ",".join(
+        f"{key}={record.tres[key]}" for key in ("cpu", "mem", "node", "gres/gpu") if key in record.tres
+    )
+
+
+def _devices(minors: set[str]) -> str:
+    return ", ".join(f"/dev/nvidia{minor}" for minor in sorted(minors, key=int))

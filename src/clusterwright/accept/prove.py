@@ -1,0 +1,219 @@
+"""All gates of a cluster, side by side: nodes prove themselves while jobs prove the scheduler."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from clusterwright.accept import home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
+from clusterwright.accept.home import Token
+from clusterwright.accept.report import write
+from clusterwright.accept.result import Acceptance, GateResult
+from clusterwright.accept.session import NoAnswer, Session
+from clusterwright.converge.target import Target
+from clusterwright.event import Event, Report
+from clusterwright.handoff import Handoff, Node
+
+NODES_AT_ONCE = 32
+GROUPS_AT_ONCE = 4
+"""sshd lets one multiplexed connection carry 10 sessions (MaxSessions)."""
+RECORD_SECONDS = 15.0
+"""slurmctld sends finished jobs to slurmdbd in the background."""
+BATCH_SECONDS = 30.0
+
+
+def accept(
+    handoff: Handoff,
+    targets: Iterable[Target],
+    *,
+    units: Mapping[str, Sequence[str]],
+    report: Report,
+    run_dir: Path,
+) -> Acceptance:
+    """Prove the cluster. Only reads, but for jobs on idle nodes and a short-lived folder in the shared home.
+
+    `units` are the systemd units that must be active, by node. Leaves `accept.json` and `accept.html` in
+    `run_dir`. Never raises for a broken cluster: a node that is gone is a failed gate.
+    """
+    started, clock = time.time(), time.monotonic()
+    reach = {target.name: target for target in targets}
+    gates: list[GateResult] = []
+
+    def say(results: Iterable[GateResult]) -> None:
+        for result in results:
+            gates.append(result)
+            status = {"pass": "ok", "fail": "failed", "skip": "skipped"}[result.status]
+            text = f"{result.name}: {result.seen}"
+            report(Event("accept", status, text, result.node or None))  # type: ignore[arg-type]
+
+    token: Future[Token] = Future()
+    with ThreadPoolExecutor(NODES_AT_ONCE) as pool, ThreadPoolExecutor(1) as front:
+        scheduler = front.submit(_cluster, handoff, reach, token)
+        nodes = [
+            pool.submit(_node, node, reach.get(node.name), units.get(node.name, ()), token)
+            for node in handoff.nodes
+        ]
+        for pending in nodes:
+            say(pending.result())
+        say(scheduler.result())
+    order = {node.name: number for number, node in enumerate(handoff.nodes)}
+    gates.sort(key=lambda gate: (gate.node in order, order.get(gate.node, 0)))
+    simulated = any(site.get("simulated") for site in handoff.site.values())
+    spent = round(time.monotonic() - clock, 3)
+    acceptance = Acceptance(handoff.name, tuple(gates), round(started, 3), spent, simulated)
+    write(acceptance, run_dir)
+    return acceptance
+
+
+def _node(node: Node, target: Target | None, units: Sequence[str], token: Future[Token]) -> list[GateResult]:
+    expected, started = "an answer over SSH", time.monotonic()
+    remedy = "Look at the node's console with `clusterwright logs`, or `clusterwright node replace` it"
+    if target is None:
+        return [GateResult("answers", node.name, "fail", expected, "no address is known", remedy)]
+    try:
+        with Session(target) as session:
+            skew = node_gates.time_skew(session, node)
+            spent = round(time.monotonic() - started, 3)
+            results = [
+                GateResult("answers", node.name, "pass", expected, f"in {spent:.2f} s", "", spent),
+                skew,
+            ]
+            results += node_gates.own_gates(session, node)
+            results += node_gates.daemons(session, node, units)
+            written = token.result()
+            if written.folder:
+                results.append(home.shared_home(session, node, written))
+            return results
+    except NoAnswer as error:
+        return [GateResult("answers", node.name, "fail", expected, str(error), remedy)]
+
+
+def _cluster(handoff: Handoff, reach: Mapping[str, Target], token: Future[Token]) -> list[GateResult]:
+    """Everything that is asked of Slurm, from where users log in."""
+    entries = [*handoff.with_role("login"), *handoff.with_role("controller")]
+    complaint = "no login node and no controller"
+    try:
+        for entry in entries:
+            if entry.name not in reach:
+                continue
+            try:
+                with Session(reach[entry.name]) as session:
+                    return _scheduler(handoff, entry, session, lambda: Session(reach[entry.name]), token)  # noqa: B023
+            except NoAnswer as error:
+                complaint = f"{entry.name}: {error}"
+        remedy = "Bring a login node or the controller back first: nothing can be asked of Slurm"
+        return [GateResult("scheduler", "", "fail", "a node to ask Slurm from", complaint, remedy)]
+    finally:
+        if not token.done():
+            token.set_result(Token())
+
+
+def _scheduler(
+    handoff: Handoff, entry: Node, session: Session, connect: Callable[[], Session], token: Future[Token]
+) -> list[GateResult]:
+    written, results = _write_token(handoff, entry, session)
+    if not token.done():
+        token.set_result(written)
+    planned = handoff.with_role("compute")
+    asked = session.run("scontrol", "show", "nodes", "--oneliner")
+    seen = slurm_text.nodes(asked.output)
+    if asked.code:
+        remedy = "Look at `systemctl status slurmctld` on the controller"
+        results.append(GateResult("scheduler", "", "fail", "slurmctld answers", asked.complaint, remedy))
+        return results
+    results.append(scheduler_gates.membership(planned, seen))
+    results += [scheduler_gates.state(node, seen.get(node.name)) for node in planned]
+    if written.folder:
+        try:
+            results += _jobs(handoff, planned, seen, session, connect, written)
+        finally:
+            home.remove_folder(session, written.user, written.folder)
+    return results
+
+
+def _write_token(handoff: Handoff, entry: Node, session: Session) -> tuple[Token, list[GateResult]]:
+    people, text = sorted(handoff.cluster["users"]), secrets.token_hex(6)
+    expected = "a user whose home is there, to run jobs as"
+    user = home.job_user(session, people)
+    if not user:
+        remedy = "Name a user in the description, and run `clusterwright up`"
+        fault = GateResult("job-user", entry.name, "fail", expected, "none", remedy)
+        return Token(), [fault]
+    folder, ran = home.open_folder(session, user, text)
+    if ran.code:
+        remedy = f"The home of {user} must be writable for {user}: look at its owner and mode"
+        fault = GateResult("shared-home", entry.name, "fail", "a writable home", ran.complaint, remedy)
+        return Token(), [fault]
+    return Token(user, folder, text, entry.name), []
+
+
+def _jobs(
+    handoff: Handoff,
+    planned: Sequence[Node],
+    seen: Mapping[str, slurm_text.SlurmNode],
+    session: Session,
+    connect: Callable[[], Session],
+    token: Token,
+) -> list[GateResult]:
+    groups = jobs.groups(planned, seen)
+    results = _left_alone(planned, seen)
+    if not groups:
+        return results
+    submitted = jobs.submit_batch(session, groups[0].partition, token.user, f"{token.folder}/batch.out")
+    batch = submitted.output.split(";")[0].strip() if submitted.code == 0 else ""
+
+    def attempt(group: jobs.Group) -> jobs.Trial:
+        with connect() as own:
+            return jobs.attempt(own, handoff, group, token.user)
+
+    with ThreadPoolExecutor(GROUPS_AT_ONCE) as pool:
+        trials = list(pool.map(attempt, groups))
+    for trial in trials:
+        if trial.group.gpus:
+            results += job_gates.gpu_isolation(handoff, trial)
+        results.append(job_gates.all_reduce(trial))
+    state, reason = _wait_for(session, batch) if batch else ("", "")
+    output = session.run("cat", f"{token.folder}/batch.out", user=token.user).output if batch else ""
+    results.append(job_gates.batch_job(submitted, batch, state, reason, output, token.user))
+    if handoff.scheduler["accounting"]:
+        recorded = batch if state == "COMPLETED" else ""
+        results.append(_accounting(session, trials, recorded, token.user))
+    return results
+
+
+def _left_alone(planned: Sequence[Node], seen: Mapping[str, slurm_text.SlurmNode]) -> list[GateResult]:
+    """Say of every node without a job gate why it has none."""
+    return [
+        GateResult("jobs", node.name, "skip", "an idle node", f"{seen[node.name].state.lower()}: left alone")
+        for node in planned
+        if node.name in seen and not seen[node.name].idle
+    ]
+
+
+def _wait_for(session: Session, job: str) -> tuple[str, str]:
+    deadline = time.monotonic() + BATCH_SECONDS
+    while True:
+        shown = session.run("scontrol", "show", "job", job, "--oneliner")
+        state, reason = slurm_text.job_state(shown.output)
+        if state not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"):
+            return state, reason
+        if time.monotonic() > deadline:
+            session.run("scancel", job)
+            return state, reason
+        time.sleep(0.1)
+
+
+def _accounting(session: Session, trials: Sequence[jobs.Trial], batch: str, user: str) -> GateResult:
+    numbers = [trial.job for trial in trials if trial.job] + ([batch] if batch else [])
+    deadline = time.monotonic() + RECORD_SECONDS
+    query = ["sacct", "--allocations", "--parsable2", "--noheader", f"--jobs={','.join(numbers)}"]
+    query.append(f"--format={','.join(slurm_text.JOB_FIELDS)}")
+    while True:
+        records = slurm_text.records(session.run(*query).output) if numbers else {}
+        ended = {job for job, record in records.items() if record.state not in ("", "PENDING", "RUNNING")}
+        if ended >= set(numbers) or time.monotonic() > deadline:
+            return job_gates.accounting(trials, batch, records, user)
+        time.sleep(0.1)

@@ -1,0 +1,34 @@
+"""What `systemctl show` prints, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PROPERTIES = (
+    "Id",
+    "LoadState",
+    "ActiveState",
+    "SubState",
+    "Result",
+    "After",
+    "Requires",
+    "ActiveEnterTimestampMonotonic",
+)
+
+
+def units(text: str) -> dict[str, Mapping[str, str]]:
+    """Properties by unit, from blocks that an empty line parts."""
+    found: dict[str, Mapping[str, str]] = {}
+    for block in text.strip().split("\n\n"):
+        properties = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        if "Id" in properties:
+            found[properties["Id"]] = properties
+    return found
+
+
+def state(unit: Mapping[str, str]) -> str:
+    """`failed (exit-code)` rather than four properties."""
+    if unit.get("LoadState") == "not-found":
+        return "not installed"
+    active, result = unit.get("ActiveState", "unknown"), unit.get("Result", "")
+    return f"{active} ({result})" if active == "failed" and result else active
