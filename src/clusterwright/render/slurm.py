@@ -25,6 +25,8 @@ def _contents(handoff: Handoff, release: SlurmRelease) -> dict[str, str]:
     contents = {
         "slurm.conf": _slurm_conf(handoff, release),
         "cgroup.conf": fill("slurm/cgroup.conf.j2", **common, **_cgroup(handoff)),
+        # Distributions ship one that includes a folder, which configless slurmctld reports as an error.
+        "plugstack.conf": fill("slurm/plugstack.conf.j2", **common),
     }
     groups = [group for group in machines.groups(handoff) if group.gres]
     if groups:
@@ -52,6 +54,7 @@ def _slurm_conf(handoff: Handoff, release: SlurmRelease) -> str:
         config_overrides=scheduler["config_overrides"],
         monitoring=handoff.software["monitoring"],
         topology=handoff.fabric["topology"],
+        pmix=handoff.software["slurm_source"] == "distribution",  # its packages carry the plugin
         gpus=any(group.gres for group in groups),
         nodes=groups,
         partitions=partitions.lines(handoff, accounting=scheduler["accounting"]),
