@@ -10,7 +10,7 @@ from clusterwright.spec import cluster, name, people, pool, scheduler, site, sof
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A pattern as a person would say it: `is not <name>`, and how to write one."""
+    """A pattern as a person would say it: `is not a valid <name>`, and how to write one."""
 
     name: str
     remedy: str
@@ -18,52 +18,48 @@ class Form:
 
 FORMS: Mapping[str, Form] = {
     name.CLUSTER: Form(
-        "a cluster name",
+        "cluster name",
         "Begin with a lower-case letter; then letters, digits and '-', 40 characters at most",
     ),
     name.LABEL: Form(
-        "a name for a pool, site or partition",
+        "name for a pool, site or partition",
         "Begin with a lower-case letter; then letters, digits and '-', 32 characters at most",
     ),
     name.ACCOUNT: Form(
-        "a login or account name",
+        "login or account name",
         "Begin with a lower-case letter; then letters, digits, '_' and '-', 31 characters at most",
     ),
     cluster.DOMAIN: Form(
-        "a DNS domain", "Write lower-case labels with dots between, for instance `hpc.internal`"
+        "DNS domain", "Write lower-case labels with dots between, for instance `hpc.internal`"
     ),
     people.PUBLIC_KEY: Form(
-        "a public SSH key", "Paste the one line of the `.pub` file, for instance `ssh-ed25519 AAAA… ada`"
+        "public SSH key", "Paste the one line of the `.pub` file, for instance `ssh-ed25519 AAAA… ada`"
     ),
-    pool.MACHINE: Form("a machine type", "Write it as the catalog does, for instance `p5.48xlarge`"),
-    pool.FEATURE: Form("a Slurm feature", "Begin with a letter; then letters, digits, '_', '.' and '-'"),
-    scheduler.OPTION: Form(
-        "a key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"
-    ),
-    site.PLACE: Form("a region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
-    software.PACKAGE: Form("a package name", "Write one Debian package name, for instance `htop`"),
+    pool.MACHINE: Form("machine type", "Write it as the catalog does, for instance `p5.48xlarge`"),
+    pool.FEATURE: Form("Slurm feature", "Begin with a letter; then letters, digits, '_', '.' and '-'"),
+    scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
+    site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
+    software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),
     software.REPOSITORY: Form(
-        "a repository's URL", "Write `https://host/path` or `file:///path`, without a user or password"
+        "repository's URL", "Write `https://host/path` or `file:///path`, without a user or password"
     ),
     software.SUITE: Form(
-        "a suite or component", "Write one word, for instance `trixie`, or `./` for a flat one"
+        "suite or component", "Write one word, for instance `trixie`, or `./` for a flat one"
     ),
-    storage.MOUNT_POINT: Form("an absolute path", "Write a path such as `/scratch`, without spaces or '..'"),
+    storage.MOUNT_POINT: Form("absolute path", "Write a path such as `/scratch`, without spaces or '..'"),
     storage.SERVER: Form(
-        "a host name or address", "Write it without a scheme or path, for instance `nfs1.internal`"
+        "host name or address", "Write it without a scheme or path, for instance `nfs1.internal`"
     ),
-    storage.MOUNT_OPTIONS: Form(
-        "a list of mount options", "Write options with commas between, without spaces"
-    ),
-    surroundings.URL: Form("an http or https URL", "Write `http://host:port`, without a user or password"),
+    storage.MOUNT_OPTIONS: Form("list of mount options", "Write options with commas between, without spaces"),
+    surroundings.URL: Form("http or https URL", "Write `http://host:port`, without a user or password"),
     surroundings.HOST: Form(
-        "a host, domain or address", "Write one name or address, for instance `.example.com`"
+        "host, domain or address", "Write one name or address, for instance `.example.com`"
     ),
     surroundings.BESIDE: Form(
-        "a path beside the description", "Write a relative path without spaces, for instance `keys/repo.asc`"
+        "path beside the description", "Write a relative path without spaces, for instance `keys/repo.asc`"
     ),
     surroundings.STEP: Form(
-        "a playbook or shell script beside the description",
+        "playbook or shell script beside the description",
         "Write a relative path that ends in .yml, .yaml or .sh, for instance `hooks/motd.yml`",
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 CLUSTER = r"^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$"
@@ -28,5 +28,10 @@ Label = Annotated[str, StringConstraints(pattern=LABEL)]
 """A DNS label that leaves room for a number: a pool, a site, a partition."""
 AccountName = Annotated[str, StringConstraints(pattern=ACCOUNT)]
 """A Unix user name or a Slurm account name."""
-NodeSet = Annotated[str, StringConstraints(min_length=1, max_length=4000), AfterValidator(_node_set)]
+NodeSet = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=4000),
+    AfterValidator(_node_set),
+    Field(examples=["gpu[001-004]"], json_schema_extra={"x-kind": "set of node names"}),
+]
 """Node names in the admin's own syntax: `gpu[001-004],gpu007`."""

@@ -61,14 +61,17 @@ def _amount(value: object, units: dict[str, int]) -> int | None:
     return round(float(match[1]) * units[match[2]]) if match and match[2] in units else None
 
 
-def _schema(units: dict[str, int], example: str) -> WithJsonSchema:
+def _schema(kind: str, units: dict[str, int], example: str) -> WithJsonSchema:
     pattern = rf"^\s*[0-9]{{1,15}}(\.[0-9]{{1,6}})?\s*({'|'.join(units)})\s*$"
-    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
+    words = f"{kind} with its unit, such as `{example}`"
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example], "x-kind": words})
 
 
-Bytes = Annotated[int, _parser(_SIZES, "4800 GiB", "1024 PiB"), _schema(_SIZES, "4800 GiB")]
+Bytes = Annotated[int, _parser(_SIZES, "4800 GiB", "1024 PiB"), _schema("size", _SIZES, "4800 GiB")]
 """A size; in memory a number of bytes."""
-Seconds = Annotated[int, _parser(_DURATIONS, "30 min", "3650 days"), _schema(_DURATIONS, "30 min")]
+Seconds = Annotated[
+    int, _parser(_DURATIONS, "30 min", "3650 days"), _schema("duration", _DURATIONS, "30 min")
+]
 """A duration; in memory a number of seconds."""
-Watts = Annotated[int, _parser(_POWERS, "40 kW", "10000 MW"), _schema(_POWERS, "40 kW")]
+Watts = Annotated[int, _parser(_POWERS, "40 kW", "10000 MW"), _schema("power", _POWERS, "40 kW")]
 """A power; in memory a number of watts."""

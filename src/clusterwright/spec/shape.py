@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from clusterwright.spec.schema import Schema, schema
 
+Path = tuple[str | int, ...]
+
 ANY = "*"
 """Stands for any key of a mapping and any position of a list."""
 
@@ -54,7 +56,7 @@ def _values(part: Schema) -> Iterator[Schema]:
         yield part["additionalProperties"]
 
 
-def at(path: tuple[str | int, ...]) -> list[Schema]:
+def at(path: Path) -> list[Schema]:
     """Every part that may stand at a path; none when the path does not exist."""
     parts = [schema()]
     for key in path:

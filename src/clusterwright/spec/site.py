@@ -22,7 +22,11 @@ def _network(text: str) -> str:
         raise PydanticCustomError("network", "{problem}", {"problem": problem}) from error
 
 
-Network = Annotated[str, Field(max_length=18), AfterValidator(_network)]
+Network = Annotated[
+    str,
+    Field(max_length=18, examples=["10.40.0.0/16"], json_schema_extra={"x-kind": "IPv4 network"}),
+    AfterValidator(_network),
+]
 """An IPv4 network in CIDR form, without host bits."""
 Place = Annotated[str, Field(pattern=PLACE)]
 """A region, zone or project as its cloud spells it."""
@@ -30,7 +34,9 @@ Place = Annotated[str, Field(pattern=PLACE)]
 
 class _Site(Described):
     network: Network | None = None
-    """Private network of the nodes in CIDR form, for instance `10.40.0.0/16`. The lab picks a free one."""
+    """Private network of the nodes in CIDR form, for instance `10.40.0.0/16`.
+
+    Left out, the lab picks a free one, and other sites take 10.66.0.0/16, 10.67.0.0/16 and so on."""
 
 
 class LabSite(_Site):

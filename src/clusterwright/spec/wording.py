@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from itertools import islice
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -29,6 +28,8 @@ def findings_of(error: ValidationError, document: Document) -> list[Finding]:
     found: dict[tuple[str, int, int], Finding] = {}
     for details in islice(error.errors(include_url=False), MAX_ERRORS):
         path, of_key = _path(details["loc"], document.value)
+        if details["type"] in ("union_tag_invalid", "union_tag_not_found"):
+            path = (*path, details["ctx"]["discriminator"].strip("'"))
         where = document.where(path, key=of_key or details["type"] == "extra_forbidden")
         if where not in refused:
             code, what, remedy = _words(details, path, of_key)
@@ -154,18 +155,16 @@ def _suggest(value: str, choices: list[str]) -> str:
 
 
 def _tag(details: ErrorDetails, path: Path) -> Words:
-    context: Mapping[str, Any] = details.get("ctx", {})
-    tag = str(context["discriminator"]).strip("'")
-    choices = [choice for part in shape.at((*path, tag)) for choice in map(str, _choices(part))]
+    choices = [choice for part in shape.at(path) for choice in map(str, _choices(part))]
     if details["type"] == "union_tag_not_found":
-        remedy = f"Add `{tag}: `, {_suggest('', choices).lower()}"
-        return "CW1102", f"'{tag}' is missing", remedy
-    return "CW1105", f"'{tag}' cannot be {shown(str(context['tag']))}", _suggest(str(context["tag"]), choices)
+        return "CW1102", f"{_name(path)} is missing", f"Add it. {_suggest('', choices)}"
+    tag = str(details["ctx"]["tag"])
+    return "CW1105", f"{_name(path)} cannot be {shown(tag)}", _suggest(tag, choices)
 
 
 def _form(details: ErrorDetails, _path: Path) -> Words:
     form = FORMS[details["ctx"]["pattern"]]
-    return "CW1106", f"{shown(details['input'])} is not {form.name}", form.remedy
+    return "CW1106", f"{shown(details['input'])} is not a valid {form.name}", form.remedy
 
 
 def _length(details: ErrorDetails, path: Path) -> Words:
