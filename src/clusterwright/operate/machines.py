@@ -1,0 +1,42 @@
+"""What `operate` needs of whoever makes or holds the machines of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Protocol
+
+from clusterwright.converge.target import Target
+from clusterwright.event import Report
+from clusterwright.handoff import Handoff
+from clusterwright.plan.model import Ground
+
+Install = Callable[[Target], None]
+"""Installs everything a node may need, on a builder that then becomes the image."""
+
+
+class Machines(Protocol):
+    """The machines of one cluster."""
+
+    def ground(self) -> Mapping[str, Ground]:
+        """What only the edge knows of each site; reserves what has to be reserved. Idempotent."""
+
+    def ensure_image(self, key: str, install: Install, report: Report) -> None:
+        """Bake the image `key` unless it is there already."""
+
+    def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
+        """Bring up the nodes that are missing, leave those that run. Idempotent."""
+
+    def targets(self, handoff: Handoff) -> Mapping[str, Target]:
+        """How the nodes are reached, whether they answer or not."""
+
+    def existing(self) -> Mapping[str, str]:
+        """Node → `running`, `stopped` …, as it is now."""
+
+    def remove(self, nodes: Collection[str], report: Report) -> None:
+        """Remove nodes and all that was theirs."""
+
+    def destroy(self, report: Report) -> None:
+        """Leave nothing, also of a half-made cluster."""
+
+    def logs(self, node: str, follow: bool) -> Iterator[str]:
+        """Console and journal of a node, also of one that does not answer."""

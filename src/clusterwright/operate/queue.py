@@ -1,0 +1,62 @@
+"""What Slurm is doing right now, asked on the controller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from clusterwright.converge.target import Target
+from clusterwright.finding import Where, refuse
+from clusterwright.operate.remote import run_on
+from clusterwright.spec.nodeset import expand, fold
+
+_STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Slurm as seen from the controller."""
+
+    controller: Target
+
+    def jobs_on(self, nodes: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """Started jobs by node, only nodes of `nodes` that have any. Empty when Slurm is not up."""
+        answer = run_on(self.controller, f"squeue --noheader --states={_STARTED} --format='%A %N'")
+        found: dict[str, list[str]] = {}
+        for line in answer.output.splitlines() if answer.code == 0 else ():
+            job, _, hosts = line.partition(" ")
+            for host in expand(hosts) if hosts.strip() else ():
+                if host in nodes:
+                    found.setdefault(host, []).append(job)
+        return {node: tuple(jobs) for node, jobs in sorted(found.items())}
+
+    def states(self) -> Mapping[str, tuple[str, str]]:
+        """Node → (state, reason) for every node that Slurm knows."""
+        answer = run_on(self.controller, "sinfo --noheader --Node --format='%N|%T|%E'")
+        rows = (line.split("|", 2) for line in answer.output.splitlines() if line.count("|") >= 2)
+        return {name: (state, "" if reason == "none" else reason) for name, state, reason in rows}
+
+    def update(self, nodes: Iterable[str], change: str) -> None:
+        """`scontrol update` of nodes; a refusal of Slurm's is a finding."""
+        folded = fold(nodes)
+        answer = run_on(self.controller, f"scontrol update nodename={folded} {change}")
+        if answer.code:
+            raise refuse(
+                "CW8010",
+                Where(path=folded),
+                f"Slurm refused to update {folded}: {(answer.error or answer.output).strip()}",
+                "`clusterwright status` shows the node's state",
+            )
+
+    def wait_until(
+        self, nodes: Collection[str], ready: Callable[[str], bool], timeout: float
+    ) -> tuple[str, ...]:
+        """Wait until `ready(state)` holds for every node; what still fails after `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        while True:
+            states = self.states()
+            late = tuple(sorted(node for node in nodes if not ready(states.get(node, ("unknown", ""))[0])))
+            if not late or time.monotonic() > deadline:
+                return late
+            time.sleep(0.2)
