@@ -1,0 +1,54 @@
+"""What each code means, from the layer that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from clusterwright.finding import Where, refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a code exists. `source`: where its fact comes from, if it is one of the world's."""
+
+    title: str
+    why: str
+    example: str = ""
+    source: str = ""
+
+
+OWN = {
+    "CW9002": Explanation("The file is there already", "`init` never overwrites what somebody wrote."),
+    "CW9003": Explanation("The file cannot be written", "Its folder is missing, full or not yours."),
+    "CW9004": Explanation(
+        "Not a pool and a number", "`--nodes` says how large a pool is in a rehearsal.", "--nodes gpu=2"
+    ),
+    "CW9005": Explanation(
+        "Only a rehearsal can be scaled",
+        "The size of a real cluster is what its description says, so that nobody has to remember an option.",
+        "up cluster.yaml --nodes gpu=2",
+    ),
+    "CW9006": Explanation("There is no such code", "Codes are CW and four digits.", "explain CW9999"),
+}
+
+
+def explanation(code: str) -> Explanation:
+    """Raises Refused for a code that no layer knows."""
+    known = explanations()
+    if code in known:
+        return known[code]
+    near = get_close_matches(code, known, n=1)
+    remedy = f"Did you mean {near[0]}?" if near else "Codes stand in front of findings"
+    raise refuse("CW9006", Where(path=code), f"no finding has the code {code}", remedy)
+
+
+def explanations() -> dict[str, Explanation]:
+    """Every code there is."""
+    from clusterwright.checks import RULES
+    from clusterwright.spec.codes import CODES
+
+    found = dict(OWN)
+    found |= {code: Explanation(row.title, row.why, row.example) for code, row in CODES.items()}
+    found |= {row.code: Explanation(row.title, row.text, row.example, row.source) for row in RULES}
+    return dict(sorted(found.items()))

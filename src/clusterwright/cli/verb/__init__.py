@@ -1,0 +1,1 @@
+"""One file per verb: `add` joins it to the command line, `run` does it and gives the exit code."""
