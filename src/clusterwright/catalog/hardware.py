@@ -11,7 +11,7 @@ class Gpu:
 
     minor: int
     pci: str | None
-    """As sysfs names it, `0000:1b:00.0`; None where no source tells. On-prem: as in the vendor's own system."""
+    """As sysfs names it, `0000:1b:00.0`; None where no source tells. On-prem: as in the vendor's own."""
     numa: int
     cores: str
     """Slurm core index range, physical cores only, for instance `0-47`."""

@@ -50,3 +50,47 @@ def releases() -> Mapping[str, SlurmRelease]:
         )
         for row in rows("slurm_releases")
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key of slurm.conf through the releases."""
+
+    name: str
+    first: str
+    """First release here that is known to take it; `none` where every release here refuses it."""
+    last: str
+    """Last release that takes it; empty for as long as there are releases."""
+    instead: str
+    """The key that took its place; may be empty."""
+    owned: bool
+    """The plan decides it: users may not."""
+    restart_before_23_11: tuple[str, ...]
+    """Daemons that a change restarts where `scontrol reconfigure` only reads the file again."""
+    restart: tuple[str, ...]
+    """Daemons that a change restarts from 23.11 on, where `scontrol reconfigure` starts them anew."""
+    source: str
+    date: str
+
+    def known_to(self, release: str) -> bool:
+        """Whether the release takes it. Releases compare as text: two digits, a dot, two digits."""
+        return self.first <= release and (not self.last or release <= self.last)
+
+
+@cache
+def settings() -> Mapping[str, Setting]:
+    """Every key by its name in lower case: slurm.conf does not mind the case."""
+    return {
+        row["setting"].lower(): Setting(
+            name=row["setting"],
+            first=row["first_release"],
+            last=row["last_release"],
+            instead=row["instead"],
+            owned=row["owner"] == "plan",
+            restart_before_23_11=tuple(row["restart_before_23_11"].split()),
+            restart=tuple(row["restart"].split()),
+            source=row["source"],
+            date=row["date"],
+        )
+        for row in rows("slurm_settings")
+    }

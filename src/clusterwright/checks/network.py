@@ -1,0 +1,100 @@
+"""Networks and sites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from itertools import combinations
+
+from clusterwright.checks.rule import Problem, rule
+from clusterwright.finding import Severity
+from clusterwright.plan.address import room
+from clusterwright.plan.outline import SINGLE_SITE, Outline
+from clusterwright.spec.pool import Role
+
+_PRIVATE = tuple(
+    IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
+
+
+def _field(site: str, key: str = "") -> str:
+    base = "site" if site == SINGLE_SITE else f"sites.{site}"
+    return f"{base}.{key}" if key else base
+
+
+@rule(
+    "CW1211",
+    "The network is too small",
+    source="the plan gives every node one address; the first, the gateway's and the last are not for nodes",
+    example="site: {provider: lab, network: 10.0.0.0/30}",
+)
+def network_too_small(outline: Outline) -> Iterator[Problem]:
+    """Every node of a site needs an address of the site's network, also those added later."""
+    for site, network in outline.networks.items():
+        pools = [pool for pool, home in outline.site_names.items() if home == site]
+        needed = sum(outline.count(pool) for pool in pools)
+        if network is not None and room(network) < needed:
+            what = f"{network} has room for {room(network)} nodes, and there are {needed}"
+            yield Problem(_field(site, "network"), what, "Give a larger network")
+
+
+@rule(
+    "CW1212",
+    "The networks of two sites overlap",
+    source="RFC 1519: a route must lead to one place",
+    example="sites: {a: {network: 10.0.0.0/8}, b: {network: 10.1.0.0/16}}",
+)
+def networks_overlap(outline: Outline) -> Iterator[Problem]:
+    """Nodes of different sites talk to one controller, so no address may exist twice."""
+    for (one, first), (other, second) in combinations(outline.networks.items(), 2):
+        if first is not None and second is not None and first.overlaps(second):
+            what = f"{second} overlaps with {first} of the site '{one}'"
+            yield Problem(_field(other, "network"), what, "Give each site a network of its own")
+
+
+@rule(
+    "CW1213",
+    "The network is not a private one",
+    source="RFC 1918, RFC 6598: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10",
+    example="site: {provider: lab, network: 8.8.0.0/16}",
+    severity=Severity.WARNING,
+)
+def network_not_private(outline: Outline) -> Iterator[Problem]:
+    """Addresses of the public internet used inside a cluster cut it off from their real owners."""
+    for site, network in outline.networks.items():
+        if network is not None and not any(network.subnet_of(private) for private in _PRIVATE):
+            remedy = "Take one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+            yield Problem(_field(site, "network"), f"{network} is not private", remedy)
+
+
+@rule(
+    "CW1214",
+    "A site without nodes",
+    source="a description says what is wanted; a site that no pool is on is a slip or a leftover",
+    example="sites: {here: …, there: …}, and every pool on `here`",
+    severity=Severity.WARNING,
+)
+def site_unused(outline: Outline) -> Iterator[Problem]:
+    """A network would be made, and paid for, that no node is in."""
+    used = set(outline.site_names.values())
+    for site in outline.sites:
+        if site not in used and None not in used:
+            yield Problem(_field(site), f"no pool is on the site '{site}'", "Remove it, or put a pool there")
+
+
+@rule(
+    "CW1215",
+    "A partition reaches over sites",
+    source="aws-parallelcluster 451cc53, EfaMultiAz validator; Google Cloud: RoCE networks are zonal",
+    example="pools: {a: {site: east, partitions: gpu}, b: {site: west, partitions: gpu}}",
+    severity=Severity.WARNING,
+)
+def partition_over_sites(outline: Outline) -> Iterator[Problem]:
+    """A job over both sites would fall back to the slow network between them, silently."""
+    homes: dict[str, str] = {}
+    for name, pool in outline.pools_with(Role.COMPUTE):
+        site = outline.site_names[name]
+        for partition in pool.partitions or [name]:
+            if site and homes.setdefault(partition, site) != site:
+                what = f"the partition '{partition}' has nodes on '{homes[partition]}' and on '{site}'"
+                yield Problem(f"pools.{name}.partitions", what, "Give each site partitions of its own")

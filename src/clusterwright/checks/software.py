@@ -1,0 +1,74 @@
+"""Distribution, packages and where Slurm comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterwright.catalog.distributions import distribution, distributions
+from clusterwright.catalog.slurm import releases
+from clusterwright.checks.rule import Problem, rule
+from clusterwright.plan.outline import Outline
+
+_INDEX = "the distributions' package indexes (catalog/data/distributions.csv)"
+
+
+@rule(
+    "CW1251",
+    "The distribution does not carry this Slurm release",
+    source=_INDEX,
+    example="software: {distribution: debian-13}, scheduler: {release: '26.05'}",
+)
+def release_not_carried(outline: Outline) -> Iterator[Problem]:
+    """Each distribution carries one release of Slurm; any other comes from a repository of yours."""
+    software, wanted = outline.spec.software, outline.spec.scheduler.release
+    carried = distribution(software.distribution).slurm_release
+    if wanted and wanted != carried and software.slurm_repository is None:
+        what = f"{software.distribution} carries Slurm {carried}, not {wanted}"
+        having = [row.name for row in distributions().values() if row.slurm_release == wanted]
+        other = f", or take {having[0]}" if having else ""
+        yield Problem("scheduler.release", what, f"Name a `software.slurm_repository` that has it{other}")
+
+
+@rule(
+    "CW1252",
+    "The distribution's Slurm is too old",
+    source=_INDEX,
+    example="software: {distribution: ubuntu-22.04}",
+)
+def carried_release_too_old(outline: Outline) -> Iterator[Problem]:
+    """Only releases whose settings are known can be rendered."""
+    software = outline.spec.software
+    carried = distribution(software.distribution).slurm_release
+    if outline.slurm_release is None and software.slurm_repository is None:
+        what = f"{software.distribution} carries Slurm {carried}, which is too old"
+        remedy = "Name a `software.slurm_repository` and its `scheduler.release`, or take debian-13"
+        yield Problem("software.distribution", what, remedy)
+
+
+@rule(
+    "CW1253",
+    "A repository, but no release",
+    source="a repository does not say which Slurm release its packages are",
+    example="software: {slurm_repository: {url: …, key: …}}",
+)
+def repository_without_release(outline: Outline) -> Iterator[Problem]:
+    """slurm.conf is written for one release, and a description has no other way to know yours."""
+    if outline.spec.software.slurm_repository and outline.spec.scheduler.release is None:
+        what = "Slurm comes from a repository of your own, and its release is not said"
+        remedy = f"Add `scheduler: {{release: …}}`, one of: {', '.join(releases())}"
+        yield Problem("software.slurm_repository", what, remedy)
+
+
+@rule(
+    "CW1254",
+    "A package that the cluster installs itself",
+    source="catalog/data/packages.csv; SchedMD's packages conflict with the distribution's",
+    example="software: {packages: [slurm-wlm]}",
+)
+def package_owned(outline: Outline) -> Iterator[Problem]:
+    """Slurm and what it stands on are installed where needed; `slurm-wlm` would bring every daemon."""
+    software = outline.spec.software
+    for index, package in enumerate(software.packages):
+        if package.startswith(("slurm", "libslurm", "munge")) or package == "sackd":
+            what = f"'{package}' is installed where it is needed"
+            yield Problem(f"software.packages.{index}", what, "Remove it")

@@ -1,0 +1,97 @@
+"""Proxy, certificates, time and a site's own steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from clusterwright.checks.rule import Problem, rule
+from clusterwright.finding import Severity
+from clusterwright.plan.outline import Outline
+
+
+@rule(
+    "CW1321",
+    "A path that leaves the description's folder",
+    source="what a cluster is made from stands beside its description: reviewed and bundled with it",
+    example="hooks: [{at: after-configure, run: ../other/setup.sh}]",
+)
+def path_leaves_folder(outline: Outline) -> Iterator[Problem]:
+    """A file elsewhere is not in the repository, and is another one on another machine."""
+    surroundings, repository = outline.spec.surroundings, outline.spec.software.slurm_repository
+    paths = {f"hooks.{index}.run": hook.run for index, hook in enumerate(outline.spec.hooks)}
+    for index, path in enumerate(surroundings.certificate_authorities):
+        paths[f"surroundings.certificate_authorities.{index}"] = path
+    if repository is not None:
+        paths["software.slurm_repository.key"] = repository.key
+    for field, path in paths.items():
+        if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts:
+            what = f"'{path}' is not in the folder of the description"
+            yield Problem(field, what, "Put the file beside the description")
+
+
+@rule(
+    "CW1322",
+    "A step twice at one point",
+    source="a step runs once at its point on each of its pools",
+    example="hooks: [{at: after-configure, run: a.sh}, {at: after-configure, run: a.sh}]",
+    severity=Severity.WARNING,
+)
+def hook_twice(outline: Outline) -> Iterator[Problem]:
+    """The same script would run twice on the same nodes: a slip in nearly all cases."""
+    seen: set[tuple[str, str, str]] = set()
+    for index, hook in enumerate(outline.spec.hooks):
+        places = {(hook.at, hook.run, pool) for pool in hook.pools or outline.spec.pools}
+        if places & seen:
+            what = f"'{hook.run}' runs {hook.at} on these nodes already"
+            yield Problem(f"hooks.{index}.run", what, "Keep one of them")
+        seen |= places
+
+
+@rule(
+    "CW1323",
+    "Exceptions from a proxy that is not there",
+    source="no_proxy only says where http_proxy does not apply",
+    example="surroundings: {no_proxy: [.example.org]}",
+    severity=Severity.WARNING,
+)
+def no_proxy_without_proxy(outline: Outline) -> Iterator[Problem]:
+    """Without `http_proxy` everything is reached directly; the list has no effect."""
+    surroundings = outline.spec.surroundings
+    if surroundings.no_proxy and surroundings.http_proxy is None:
+        what = "'no_proxy' without 'http_proxy' has no effect"
+        yield Problem("surroundings.no_proxy", what, "Add `http_proxy`, or remove it")
+
+
+@rule(
+    "CW1324",
+    "The package mirror is reached through the proxy",
+    source="a mirror stands in the same network as a rule, and a proxy does not",
+    example="surroundings: {http_proxy: 'http://proxy:3128', package_mirror: 'http://mirror/debian'}",
+    severity=Severity.NOTE,
+)
+def mirror_through_proxy(outline: Outline) -> Iterator[Problem]:
+    """Every node would load every package through the proxy, which is slower and may be refused."""
+    surroundings = outline.spec.surroundings
+    if surroundings.http_proxy is None or surroundings.package_mirror is None:
+        return
+    host = urlsplit(surroundings.package_mirror).hostname or ""
+    direct = any(host == name or host.endswith(f".{name.lstrip('*.')}") for name in surroundings.no_proxy)
+    if not direct:
+        what = f"packages of '{host}' go through the proxy"
+        yield Problem("surroundings.package_mirror", what, f"Add '{host}' to 'no_proxy' if it is near")
+
+
+@rule(
+    "CW1325",
+    "Two time servers",
+    source="RFC 8633 §3.2: with two sources there is no majority; use one, or four and more",
+    example="surroundings: {time_servers: [ntp1, ntp2]}",
+    severity=Severity.WARNING,
+)
+def two_time_servers(outline: Outline) -> Iterator[Problem]:
+    """When the two disagree nobody can tell which is wrong; Slurm's credentials fail on skewed clocks."""
+    if len(set(outline.spec.surroundings.time_servers)) == 2:
+        what = "two time servers cannot outvote a wrong one"
+        yield Problem("surroundings.time_servers", what, "Give one, or four")
