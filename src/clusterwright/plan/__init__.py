@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from clusterwright.plan.build import plan
+from clusterwright.plan.rehearse import Rehearsal, rehearse
 
-__all__ = ["plan"]
+__all__ = ["Rehearsal", "plan", "rehearse"]
