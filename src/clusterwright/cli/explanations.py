@@ -45,10 +45,11 @@ def explanation(code: str) -> Explanation:
 
 def explanations() -> dict[str, Explanation]:
     """Every code there is."""
-    from clusterwright.checks import RULES
+    from clusterwright.checks.explain import explanations as of_checks
     from clusterwright.spec.codes import CODES
 
     found = dict(OWN)
     found |= {code: Explanation(row.title, row.why, row.example) for code, row in CODES.items()}
-    found |= {row.code: Explanation(row.title, row.text, row.example, row.source) for row in RULES}
+    rules = of_checks()
+    found |= {code: Explanation(row.title, row.text, row.example, row.source) for code, row in rules.items()}
     return dict(sorted(found.items()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from clusterwright import __version__
 from clusterwright.cli.arguments import Verbs, add_json, teach
@@ -23,8 +24,20 @@ exit codes: 0 fine, 1 work failed or a bug in clusterwright, 2 a mistake in what
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """An argparse that knows the nearest word."""
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = get_close_matches(str(value), known, n=1)
+        words = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(known)}"
+        raise argparse.ArgumentError(action, f"'{value}' is unknown; {words}")
+
+
 def build() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="clusterwright",
         description=_ABOUT,
         epilog=_EPILOG,

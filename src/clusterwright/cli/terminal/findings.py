@@ -21,6 +21,7 @@ _WIDEST_LINE = 160
 def show(findings: Iterable[Finding], *, as_json: bool, stream: bool = False) -> None:
     """To standard error for a person; for a program to standard output, one document or one object a line."""
     rows = list(findings)
+    sys.stdout.flush()
     if as_json and stream:
         for row in rows:
             print(json.dumps({"finding": row.as_json()}), flush=True)

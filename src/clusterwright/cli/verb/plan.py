@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _ABOUT = """Show what a description becomes.
 
-Nodes, GPUs, fabric and watts as a table, with every warning. Nothing is made and nothing is asked over the network; the same description gives the same plan."""
+Nodes, GPUs, fabric and watts as a table, with every warning. Nothing is made and nothing is asked
+over the network; the same description gives the same plan."""
 
 
 def add(verbs: Verbs) -> None:

@@ -11,7 +11,8 @@ from clusterwright.cli.ending import FINE
 
 _ABOUT = """Write the cluster's files into a folder.
 
-slurm.conf, gres.conf, topology, hosts, Prometheus targets …, as they will stand on the nodes. The same description gives the same bytes, so the folder can be kept in git and reviewed as a diff.
+slurm.conf, gres.conf, topology, hosts, Prometheus targets …, as they will stand on the nodes. The same
+description gives the same bytes, so the folder can be kept in git and reviewed as a diff.
 It also holds NAME.handoff.json, the document that Ansible's inventory plugin reads. Keys are never in it."""
 
 

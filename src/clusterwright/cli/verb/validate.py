@@ -10,7 +10,8 @@ from clusterwright.finding import Finding, Refused, Severity
 
 _ABOUT = """Check a description.
 
-Every mistake is shown at once, with its place and what to do. Nothing is made and nothing is asked over the network. Warnings do not fail."""
+Every mistake is shown at once, with its place and what to do. Nothing is made and nothing
+is asked over the network. Warnings do not fail."""
 
 
 def add(verbs: Verbs) -> None:
