@@ -1,0 +1,106 @@
+"""A copy of the project that a test may change, and stacks of it on the real engine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = Path(__file__).parent
+PLAYER = f"""#!{sys.executable}
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+import played
+played.main(sys.argv[1])
+"""
+
+
+class Failed(Exception):
+    """The engine's own words."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack on a state in a folder."""
+
+    name: str
+    engine: Path
+    project: Path
+
+    def start(self, verb: str) -> subprocess.Popen[str]:
+        script = [sys.executable, str(TESTS / "operation.py")]
+        argv = [*script, str(self.engine.parents[1]), str(self.project), self.name, verb]
+        return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+    def run(self, verb: str) -> dict[str, Any]:
+        return self.result(self.start(verb))
+
+    def result(self, running: subprocess.Popen[str]) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(running.communicate(timeout=120)[0])
+        if "error" in answer:
+            raise Failed(answer["error"])
+        return answer
+
+    def up(self) -> dict[str, Any]:
+        """What changed, by kind; nothing but the kinds that happened."""
+        changes: dict[str, Any] = self.run("up")["changes"]
+        return changes
+
+    def kept(self) -> dict[str, Any]:
+        """Type → what the engine keeps of it."""
+        resources: dict[str, Any] = self.run("state")["resources"]
+        return resources
+
+
+@pytest.fixture(scope="session")
+def engine() -> Path:
+    """The real engine; where there is none the tests skip."""
+    built = Path(subprocess.check_output([ROOT / "engine/build", "--where"], text=True).strip())
+    found = str(built) if built.exists() else shutil.which("pulumi")
+    if found is None:
+        pytest.skip("no Pulumi engine: `make engine` builds it (needs Go), or put `pulumi` on PATH")
+    return Path(found)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The real Pulumi.yaml, program and stack files; a copy, because the engine writes into stack files."""
+    root = tmp_path / "project"
+    root.mkdir()
+    shutil.copy(ROOT / "Pulumi.yaml", root)
+    for folder in ("stacks", "clusters"):
+        shutil.copytree(ROOT / folder, root / folder)
+    (root / ".venv").symlink_to(sys.prefix)
+    return root
+
+
+@pytest.fixture
+def played(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The plugin with labs that are played; the folder that they live in."""
+    (project / ".venv").unlink()
+    plugin = project / ".venv/bin/pulumi-resource-clusterwright"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(PLAYER)
+    plugin.chmod(0o755)
+    labs = tmp_path / "labs"
+    labs.mkdir()
+    monkeypatch.setenv("PLAYED_LABS", str(labs))
+    return labs
+
+
+@pytest.fixture
+def stack(project: Path, engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    state = tmp_path / "state"
+    state.mkdir()
+    monkeypatch.setenv("PULUMI_BACKEND_URL", f"file://{state}")
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
+    monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi"))
+    monkeypatch.setenv("PULUMI_SKIP_UPDATE_CHECK", "true")
+    return Stack("lab", engine, project)

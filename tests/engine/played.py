@@ -1,0 +1,72 @@
+"""Labs played by a JSON file each in $PLAYED_LABS: the plugin and the engine are real, the nodes are not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from clusterwright.event import Event, Report
+from clusterwright.finding import Where, refuse
+from clusterwright.handoff import from_plan
+from clusterwright.plan import plan
+from clusterwright.plugin.engine import Engine
+from clusterwright.plugin.labs import Described, Lab
+from clusterwright.plugin.resource import LabProvider
+from clusterwright.plugin.server import serve
+from clusterwright.spec.load import load
+
+
+class PlayedLabs:
+    """`FAIL`, `REFUSE` or `SLOW` beside the labs make an `up` fail half-way, be refused, or take long."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def describe(self, file: Path) -> Described:
+        loaded = load(file)
+        digest = (self._home / "DIGEST").read_text() if (self._home / "DIGEST").exists() else "1"
+        return Described(loaded.spec.cluster, file.read_text(), hashlib.sha256(digest.encode()).hexdigest())
+
+    def changes(self, file: Path) -> list[str]:
+        wanted = set(self._made(file).nodes)
+        found = self.find(load(file).spec.cluster)
+        return [f"{node}: add" for node in sorted(wanted - set(found.nodes if found else ()))]
+
+    def up(self, file: Path, report: Report) -> Lab:
+        lab = self._made(file)
+        record = self._home / f"{load(file).spec.cluster}.json"
+        if (self._home / "REFUSE").exists():
+            raise refuse("CW7001", Where(path="host"), "the host has no nodes to play", "Give it some")
+        for node in lab.nodes:
+            report(Event("nodes", "ok", node=node))
+        if (self._home / "FAIL").exists():
+            record.write_text(json.dumps(asdict(Lab("", "", lab.nodes))))
+            raise RuntimeError("the last node did not boot")
+        while (self._home / "SLOW").exists():
+            record.write_text(json.dumps(asdict(Lab("", "", lab.nodes))))
+            report(Event("nodes", "progress", "waiting"))
+            time.sleep(0.05)
+        record.write_text(json.dumps(asdict(lab)))
+        return lab
+
+    def find(self, name: str) -> Lab | None:
+        record = self._home / f"{name}.json"
+        return Lab(**json.loads(record.read_text())) if record.exists() else None
+
+    def destroy(self, name: str, report: Report) -> None:
+        report(Event("destroy", "ok"))
+        (self._home / f"{name}.json").unlink(missing_ok=True)
+
+    def _made(self, file: Path) -> Lab:
+        handoff = from_plan(plan(load(file).spec))
+        login = handoff.with_role("login")[0].address
+        return Lab(handoff.dumps(), login, {node.name: "running" for node in handoff.nodes})
+
+
+def main(address: str) -> None:
+    engine = Engine(address)
+    serve(LabProvider(PlayedLabs(Path(os.environ["PLAYED_LABS"])), engine), engine)

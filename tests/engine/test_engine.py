@@ -1,0 +1,146 @@
+"""Stacks on the real engine with the real program and plugin; only the labs themselves are played."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clusterwright.handoff import loads
+
+from .conftest import Failed, Stack
+
+pytestmark = pytest.mark.engine
+CLUSTER = "clusterwright:lab:Cluster"
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_life_of_a_lab(stack: Stack, played: Path, project: Path) -> None:
+    preview = stack.run("preview")
+    assert preview["changes"] == {"create": 2}
+    assert "gpu-002: add" in preview["text"]
+    assert list(played.iterdir()) == []
+
+    first = stack.run("up")
+    assert first["changes"] == {"create": 2}
+    handoff = loads(first["outputs"]["cluster"])
+    assert [node.name for node in handoff.nodes] == ["controller", "login", "gpu-001", "gpu-002"]
+    assert handoff.dumps() == first["outputs"]["cluster"]
+    assert first["outputs"]["login_address"] == handoff.by_name["login"].address
+    assert first["outputs"]["ssh_command"] == "clusterwright ssh lab"
+    assert stack.up() == {"same": 2}
+
+    edit(project / "clusters/lab.yaml", "count: 2", "count: 3")
+    assert "gpu-003: add" in stack.run("preview")["text"]
+    more = stack.run("up")
+    assert more["changes"] == {"same": 1, "update": 1}
+    assert "gpu-003" in loads(more["outputs"]["cluster"]).by_name
+
+    (played / "DIGEST").write_text("another release of the roles")
+    assert stack.up() == {"same": 1, "update": 1}
+
+    edit(project / "clusters/lab.yaml", "cluster: lab", "cluster: bench")
+    assert stack.up() == {"same": 1, "create": 1, "delete": 1}
+    assert [lab.name for lab in played.glob("*.json")] == ["bench.json"]
+
+    stack.run("destroy")
+    assert list(played.glob("*.json")) == []
+    assert stack.kept() == {}
+
+
+def test_what_was_done_by_hand_is_seen_and_mended(stack: Stack, played: Path) -> None:
+    stack.up()
+    record = played / "lab.json"
+    lab = json.loads(record.read_text())
+    record.write_text(json.dumps({**lab, "nodes": {**lab["nodes"], "gpu-001": "failed"}}))
+    assert stack.up() == {"same": 1, "update": 1}
+    assert json.loads(record.read_text()) == lab
+
+    record.unlink()
+    stack.run("refresh")
+    assert CLUSTER not in stack.kept()
+    assert stack.up() == {"same": 1, "create": 1}
+
+
+def test_half_made_lab_is_kept_resumed_and_destroyed(stack: Stack, played: Path) -> None:
+    (played / "FAIL").touch()
+    with pytest.raises(Failed, match="the last node did not boot"):
+        stack.up()
+    kept = stack.kept()[CLUSTER]
+    assert kept["id"] == "lab"
+    assert kept["initErrors"]
+
+    (played / "FAIL").unlink()
+    assert stack.up() == {"same": 1, "update": 1}
+    assert "initErrors" not in stack.kept()[CLUSTER]
+
+    (played / "FAIL").touch()
+    stack.run("destroy")
+    assert list(played.glob("*.json")) == []
+
+
+def test_refusal_is_said_in_words_and_keeps_nothing(stack: Stack, played: Path) -> None:
+    (played / "REFUSE").touch()
+    with pytest.raises(Failed) as refused:
+        stack.up()
+    assert "CW7001 the host has no nodes to play. Give it some" in str(refused.value)
+    assert 'File "' not in str(refused.value)
+    assert CLUSTER not in stack.kept()
+
+
+def test_description_is_refused_in_words(stack: Stack, played: Path, project: Path) -> None:
+    edit(project / "clusters/lab.yaml", "provider: lab", "provider: aws, region: us-east-2, zone: us-east-2a")
+    with pytest.raises(Failed) as refused:
+        stack.run("preview")
+    assert "clusters/lab.yaml:3:" in str(refused.value)
+    assert "a stack cannot build aws yet" in str(refused.value)
+    assert "`clusterwright up --lab lab.yaml`" in str(refused.value)
+    assert "Traceback" not in str(refused.value)
+    assert list(played.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_update_is_resumed(stack: Stack, played: Path, how: signal.Signals) -> None:
+    (played / "SLOW").touch()
+    update = stack.start("up")
+    wait_for((played / "lab.json").exists)
+    (engine,) = [child for child in children(update.pid) if "up" in command(child)]
+    plugins = [child for child in children(engine) if "pulumi-resource" in " ".join(command(child))]
+    os.kill(engine, how)
+    with pytest.raises(Failed):
+        stack.result(update)
+    wait_for(lambda: not any(Path(f"/proc/{plugin}").exists() for plugin in plugins))
+    if how == signal.SIGKILL:
+        stack.run("cancel")
+
+    (played / "SLOW").unlink()
+    stack.up()
+    assert json.loads((played / "lab.json").read_text())["handoff"]
+    stack.run("destroy")
+    assert list(played.glob("*.json")) == []
+
+
+def children(parent: int) -> list[int]:
+    listing = Path(f"/proc/{parent}/task").glob("*/children")
+    return [int(child) for file in listing for child in file.read_text().split()]
+
+
+def command(process: int) -> list[str]:
+    return Path(f"/proc/{process}/cmdline").read_text().split("\0")
+
+
+def wait_for(ready: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not ready():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
