@@ -18,7 +18,7 @@ REFUSED = "EPERM"
 
 def gpu_isolation(handoff: Handoff, trial: Trial) -> list[GateResult]:
     """Of each node: a job with one GPU can open that one and none besides."""
-    reports = {str(report["node"]): report for report in trial.of("gpu-isolation")}
+    reports = {str(report["node"]): report for report in trial.reports}
     return [_isolation(handoff, node, reports.get(node.name), trial) for node in trial.group.nodes]
 
 
@@ -51,7 +51,7 @@ def all_reduce(trial: Trial) -> GateResult:
     pair = trial.group.pair
     where = fold(node.name for node in pair)
     expected = "an exact sum over 2 ranks on " + ("2 nodes" if len(pair) == 2 else "the only node")
-    reports = trial.of("all-reduce")
+    reports = trial.reports
     if not reports:
         return _not_run("all-reduce", where, expected, trial)
     report = reports[0]
@@ -59,6 +59,8 @@ def all_reduce(trial: Trial) -> GateResult:
     faults = []
     if report["ranks"] != 2 or len(reports) != 1:
         faults.append(f"{len(reports)} separate worlds of {report['ranks']} ranks: srun and MPI share no PMI")
+    elif len(report["nodes"]) != len(pair):
+        faults.append(f"both ranks ran on {report['nodes'][0]}")
     if not report["exact"]:
         faults.append("the sum is wrong")
     seen = (
@@ -80,7 +82,7 @@ def all_reduce(trial: Trial) -> GateResult:
 def _not_run(gate: str, where: str, expected: str, trial: Trial) -> GateResult:
     if trial.taken:
         return GateResult(gate, where, "skip", expected, "other jobs took the idle nodes")
-    remedy = "Run the job by hand (`salloc`, then `srun`) and look at slurmctld's and slurmd's logs"
+    remedy = "Run the job by hand (`srun`) and look at slurmctld's and slurmd's logs"
     if "mpi4py" in trial.ran.error:
         remedy = "Install openmpi-bin and python3-mpi4py on the compute nodes"
     return GateResult(gate, where, "fail", expected, trial.ran.complaint, remedy, round(trial.ran.seconds, 3))
@@ -130,8 +132,9 @@ def accounting(
 
 
 def _short_of(record: JobRecord, trial: Trial | None) -> str | None:
-    nodes = len(trial.group.nodes) if trial else 1
-    needed = {"cpu": 1, "node": nodes, **({"gres/gpu": nodes} if trial and trial.group.gpus else {})}
+    isolation = trial is not None and trial.reports[0]["gate"] == "gpu-isolation"
+    nodes = len({str(report["node"]) for report in trial.reports}) if trial and isolation else 1
+    needed = {"cpu": 1, "node": nodes, **({"gres/gpu": nodes} if isolation else {})}
     for name, least in needed.items():
         value = record.tres.get(name, "0")
         if not value.isdigit() or int(value) < least:

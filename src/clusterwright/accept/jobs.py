@@ -6,9 +6,8 @@ Nodes with jobs are left alone: `--immediate` takes only what is free now, and t
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from clusterwright.accept.session import Ran, Session, program
@@ -19,7 +18,7 @@ from clusterwright.spec.nodeset import fold
 NAME = "clusterwright-accept"
 WAIT_SECONDS = 20
 """How long an allocation may wait on nodes that were idle a moment ago."""
-STEP_SECONDS = 90
+JOB_SECONDS = 90
 BATCH_SCRIPT = "#!/bin/sh\nid -un\nuname -n\n"
 
 
@@ -43,20 +42,21 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a group's job did: its number and what each program reported."""
+    """What one program did in a job of its own on a group: its reports, one or one per node."""
 
     group: Group
     ran: Ran
-    job: str = ""
-    reports: Sequence[Mapping[str, Any]] = field(default=())
+    reports: Sequence[Mapping[str, Any]]
+
+    @property
+    def job(self) -> str:
+        """The job's number; empty when no program got far enough to say it."""
+        return str(self.reports[0]["job"]) if self.reports else ""
 
     @property
     def taken(self) -> bool:
         """Another job was faster: nothing is wrong."""
-        return not self.job and ("are busy" in self.ran.error or "immediate" in self.ran.error.lower())
-
-    def of(self, gate: str) -> list[Mapping[str, Any]]:
-        return [report for report in self.reports if report.get("gate") == gate]
+        return not self.reports and "are busy" in self.ran.error
 
 
 def groups(planned: Iterable[Node], seen: Mapping[str, SlurmNode]) -> list[Group]:
@@ -68,43 +68,34 @@ def groups(planned: Iterable[Node], seen: Mapping[str, SlurmNode]) -> list[Group
     return [Group(partition, tuple(nodes), gpus) for (partition, gpus), nodes in sorted(parted.items())]
 
 
-def attempt(session: Session, handoff: Handoff, group: Group, user: str) -> Trial:
-    """One allocation of the whole group, and in it one step per program."""
+def isolate(session: Session, group: Group, user: str) -> Trial:
+    """On every node of the group: a task with one GPU tries to open all of them."""
     count = len(group.nodes)
-    wanted = [
-        f"--job-name={NAME}",
-        f"--partition={group.partition}",
-        f"--nodelist={group.names}",
-        f"--nodes={count}",
-        f"--ntasks-per-node={2 if count == 1 else 1}",
-        "--cpus-per-task=1",
-        "--mem=1G",
-        "--time=5",
-        f"--immediate={WAIT_SECONDS}",
-        *(["--gres=gpu:1"] if group.gpus else []),
-    ]
-    timeout = WAIT_SECONDS + 2 * STEP_SECONDS
-    argv = ["salloc", *wanted, "sh", "-c", _steps(group)]
-    ran = session.run(*argv, user=user, env=_transport(handoff, group), timeout=timeout)
-    reports = _json_lines(ran.output)
-    job = next((str(report["job"]) for report in reports if "job" in report), "")
-    return Trial(group, ran, job, reports)
+    shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", "--gres=gpu:1"]
+    return _srun(session, group, user, [f"--nodelist={group.names}", *shape], "gpu_isolation", {})
 
 
-def _steps(group: Group) -> str:
-    python = ["/usr/bin/python3", "-c"]
-    isolation = ["srun", f"--nodes={len(group.nodes)}", f"--ntasks={len(group.nodes)}", "--ntasks-per-node=1"]
-    isolation += ["--gres=gpu:1", *python, program("gpu_isolation")]
-    pair = len(group.pair)
-    reduce = ["srun", f"--nodes={pair}", "--ntasks=2", f"--ntasks-per-node={3 - pair}"]
-    reduce += [*python, program("allreduce")]
-    steps = [*([isolation] if group.gpus else []), reduce]
-    return "\n".join(['echo "{\\"job\\": $SLURM_JOB_ID}"', *map(shlex.join, steps)])
+def reduce(session: Session, handoff: Handoff, group: Group, user: str) -> Trial:
+    """Two ranks, on two nodes of the group where it has two."""
+    pair = group.pair
+    shape = [f"--nodes={len(pair)}", "--ntasks=2", f"--ntasks-per-node={3 - len(pair)}"]
+    where = f"--nodelist={fold(node.name for node in pair)}"
+    return _srun(session, group, user, [where, *shape], "allreduce", _transport(handoff, pair))
 
 
-def _transport(handoff: Handoff, group: Group) -> dict[str, str]:
+def _srun(
+    session: Session, group: Group, user: str, shape: Sequence[str], name: str, env: Mapping[str, str]
+) -> Trial:
+    limits = ["--cpus-per-task=1", "--mem=1G", "--time=5", f"--immediate={WAIT_SECONDS}"]
+    argv = ["srun", f"--job-name={NAME}", f"--partition={group.partition}", *shape, *limits]
+    timeout = WAIT_SECONDS + JOB_SECONDS
+    ran = session.run(*argv, "/usr/bin/python3", "-c", program(name), user=user, env=env, timeout=timeout)
+    return Trial(group, ran, _json_lines(ran.output))
+
+
+def _transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
     """Open MPI on TCP over the nodes' own network: the figure means the same on every cluster."""
-    networks = sorted({str(handoff.site[node.site]["network"]) for node in group.pair})
+    networks = sorted({str(handoff.site[node.site]["network"]) for node in pair})
     return {
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "self,tcp",

@@ -18,7 +18,7 @@ from clusterwright.event import Event, Report
 from clusterwright.handoff import Handoff, Node
 
 NODES_AT_ONCE = 32
-GROUPS_AT_ONCE = 4
+JOBS_AT_ONCE = 4
 """sshd lets one multiplexed connection carry 10 sessions (MaxSessions)."""
 RECORD_SECONDS = 15.0
 """slurmctld sends finished jobs to slurmdbd in the background."""
@@ -165,22 +165,27 @@ def _jobs(
     submitted = jobs.submit_batch(session, groups[0].partition, token.user, f"{token.folder}/batch.out")
     batch = submitted.output.split(";")[0].strip() if submitted.code == 0 else ""
 
-    def attempt(group: jobs.Group) -> jobs.Trial:
+    def isolate(group: jobs.Group) -> jobs.Trial:
         with connect() as own:
-            return jobs.attempt(own, handoff, group, token.user)
+            return jobs.isolate(own, group, token.user)
 
-    with ThreadPoolExecutor(GROUPS_AT_ONCE) as pool:
-        trials = list(pool.map(attempt, groups))
-    for trial in trials:
-        if trial.group.gpus:
-            results += job_gates.gpu_isolation(handoff, trial)
-        results.append(job_gates.all_reduce(trial))
+    def reduce(group: jobs.Group) -> jobs.Trial:
+        with connect() as own:
+            return jobs.reduce(own, handoff, group, token.user)
+
+    with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
+        isolating = pool.map(isolate, [group for group in groups if group.gpus])
+        reducing = pool.map(reduce, groups)
+        isolated, reduced = list(isolating), list(reducing)
+    for trial in isolated:
+        results += job_gates.gpu_isolation(handoff, trial)
+    results += [job_gates.all_reduce(trial) for trial in reduced]
     state, reason = _wait_for(session, batch) if batch else ("", "")
     output = session.run("cat", f"{token.folder}/batch.out", user=token.user).output if batch else ""
     results.append(job_gates.batch_job(submitted, batch, state, reason, output, token.user))
     if handoff.scheduler["accounting"]:
         recorded = batch if state == "COMPLETED" else ""
-        results.append(_accounting(session, trials, recorded, token.user))
+        results.append(_accounting(session, isolated + reduced, recorded, token.user))
     return results
 
 

@@ -6,6 +6,7 @@ Small integers in double precision, so that the sum is exact in any order of add
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from array import array
@@ -15,7 +16,7 @@ from mpi4py import MPI  # type: ignore[import-not-found]
 PATTERN = 1024
 SMALL = 1  # one double: 8 bytes, latency
 LARGE = 16 * 2**20 // 8  # 16 MiB of doubles: bandwidth
-SECONDS = 0.25  # enough repetitions to be steady, few enough to be quick on a slow network
+SECONDS = 0.2  # enough repetitions to be steady, few enough to be quick on a slow network
 
 world = MPI.COMM_WORLD
 rank, ranks = world.Get_rank(), world.Get_size()
@@ -53,6 +54,7 @@ large_seconds, large_exact = all_reduce(LARGE)
 if rank == 0:
     report = {
         "gate": "all-reduce",
+        "job": os.environ["SLURM_JOB_ID"],
         "nodes": nodes,
         "ranks": ranks,
         "exact": small_exact and large_exact,

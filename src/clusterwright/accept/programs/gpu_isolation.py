@@ -31,6 +31,7 @@ devices = [path for path in pathlib.Path("/dev").glob("nvidia*") if path.name[6:
 given = os.environ.get("SLURM_STEP_GPUS") or os.environ.get("SLURM_JOB_GPUS") or ""
 report = {
     "gate": "gpu-isolation",
+    "job": os.environ["SLURM_JOB_ID"],
     "node": os.environ["SLURMD_NODENAME"],
     "given": numbers(given),
     "attempts": {path.name[6:]: attempt(path) for path in devices},
