@@ -67,7 +67,7 @@ def _example(steps: shape.Path, part: Schema) -> str:
     if value in (None, {}, []):
         return ""
     for end in range(len(steps) - 1, -1, -1):
-        name = "name" if steps[end] == shape.ANY else steps[end]
+        name = "name" if steps[end] == shape.ANY else str(steps[end])
         value = [value] if _is_list(steps[:end]) and _is_position(steps[end]) else {name: value}
     return _yaml(value)
 

@@ -14,6 +14,8 @@ class Form:
 
     name: str
     remedy: str
+    may_hold_a_secret: bool = False
+    """Whether a wrong value may be a key or hold a password, and must not be shown."""
 
 
 FORMS: Mapping[str, Form] = {
@@ -33,7 +35,9 @@ FORMS: Mapping[str, Form] = {
         "DNS domain", "Write lower-case labels with dots between, for instance `hpc.internal`"
     ),
     people.PUBLIC_KEY: Form(
-        "public SSH key", "Paste the one line of the `.pub` file, for instance `ssh-ed25519 AAAA… ada`"
+        "public SSH key",
+        "Paste the one line of the `.pub` file, for instance `ssh-ed25519 AAAA… ada`",
+        may_hold_a_secret=True,
     ),
     pool.MACHINE: Form("machine type", "Write it as the catalog does, for instance `p5.48xlarge`"),
     pool.FEATURE: Form("Slurm feature", "Begin with a letter; then letters, digits, '_', '.' and '-'"),
@@ -41,17 +45,25 @@ FORMS: Mapping[str, Form] = {
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
     software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),
     software.REPOSITORY: Form(
-        "repository's URL", "Write `https://host/path` or `file:///path`, without a user or password"
+        "repository's URL",
+        "Write `https://host/path` or `file:///path`, without a user or password",
+        may_hold_a_secret=True,
     ),
     software.SUITE: Form(
         "suite or component", "Write one word, for instance `trixie`, or `./` for a flat one"
     ),
     storage.MOUNT_POINT: Form("absolute path", "Write a path such as `/scratch`, without spaces or '..'"),
     storage.SERVER: Form(
-        "host name or address", "Write it without a scheme or path, for instance `nfs1.internal`"
+        "host name or address",
+        "Write it without a scheme or path, for instance `nfs1.internal`",
+        may_hold_a_secret=True,
     ),
     storage.MOUNT_OPTIONS: Form("list of mount options", "Write options with commas between, without spaces"),
-    surroundings.URL: Form("http or https URL", "Write `http://host:port`, without a user or password"),
+    surroundings.URL: Form(
+        "http or https URL",
+        "Write `http://host:port`, without a user or password",
+        may_hold_a_secret=True,
+    ),
     surroundings.HOST: Form(
         "host, domain or address", "Write one name or address, for instance `.example.com`"
     ),

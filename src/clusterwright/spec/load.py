@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.spec.cluster import ClusterSpec
-from clusterwright.spec.document import Document, Place, dotted, read
+from clusterwright.spec.document import Document, Place, dotted
+from clusterwright.spec.reader import read
 
 MAX_BYTES = 2**20
 MAX_FINDINGS = 200
@@ -54,7 +55,10 @@ def _validated(document: Document) -> ClusterSpec:
         remedy = "Begin with `clusterwright init`"
         findings.append(Finding("CW1007", Where(document.file, 1, 1), "the file is empty", remedy))
     elif document.value is not None and not isinstance(document.value, dict):
-        what, remedy = "not a mapping of keys to values", "Begin with `cluster: NAME`"
+        what, remedy = (
+            "not a mapping of keys to values",
+            "Write `key: value` lines; `cluster: NAME` is the first",
+        )
         findings.append(Finding("CW1007", document.where(()), what, remedy))
     elif document.value is not None:
         try:

@@ -18,7 +18,9 @@ def _node_set(text: str) -> str:
     try:
         expand(text)
     except ValueError as error:
-        raise PydanticCustomError("node_set", "{problem}", {"problem": str(error)}) from error
+        remedy = "Write names and ranges such as gpu[001-004],gpu007"
+        context = {"problem": f"is no set of nodes: {error}", "remedy": remedy}
+        raise PydanticCustomError("node_set", "{problem}", context) from error
     return text
 
 

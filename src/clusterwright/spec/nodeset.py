@@ -22,7 +22,7 @@ def expand(text: str) -> list[str]:
     total = 0
     for part in parts:
         if not _PART.fullmatch(part):
-            raise ValueError(f"'{_short(part)}' is not a node name or a set such as gpu[001-004]")
+            raise ValueError(f"'{_short(part)}' is no node name")
         total += _size(part)
         if total > MAX_NODES:
             raise ValueError(f"'{_short(text)}' is more than {MAX_NODES} nodes, Slurm's limit for a cluster")

@@ -43,14 +43,15 @@ def _parser(units: dict[str, int], example: str, most: str) -> BeforeValidator:
     def parse(value: object) -> int:
         amount = _amount(value, units)
         if amount is None:
-            problem = f"needs a number and a unit ({', '.join(units)}), for instance `{example}`"
+            problem = f"needs a number and a unit ({', '.join(units)})"
         elif amount < 1:
-            problem = f"needs more than nothing, for instance `{example}`"
+            problem = "needs more than nothing"
         elif amount > limit:
             problem = f"is more than {most}"
         else:
             return amount
-        raise PydanticCustomError("quantity", "{problem}", {"problem": problem})
+        remedy = f"Write it like `{example}`"
+        raise PydanticCustomError("quantity", "{problem}", {"problem": problem, "remedy": remedy})
 
     limit = _amount(most, units) or 0
     return BeforeValidator(parse)

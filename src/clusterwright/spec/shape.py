@@ -64,6 +64,16 @@ def at(path: Path) -> list[Schema]:
     return parts
 
 
+def members_by_tag(parts: list[Schema]) -> dict[str, Schema]:
+    """The members of a choice that a key such as `provider` decides; empty where nothing is to be chosen."""
+    members: dict[str, Schema] = {}
+    for part in map(follow, parts):
+        for one in (part, *part.get("anyOf", [])):
+            mapping = one.get("discriminator", {}).get("mapping", {})
+            members |= {tag: {"$ref": target} for tag, target in mapping.items()}
+    return members
+
+
 def keys(part: Schema) -> list[str]:
     """The fixed keys of a part, in the order of the description."""
     return list(dict.fromkeys(key for one in alternatives(part) for key in one.get("properties", {})))

@@ -18,8 +18,9 @@ def _network(text: str) -> str:
     try:
         return str(IPv4Network(text))
     except ValueError as error:
-        problem = f"'{text}' is not an IPv4 network such as 10.40.0.0/16 ({error})"
-        raise PydanticCustomError("network", "{problem}", {"problem": problem}) from error
+        remedy = "Write the first address and the prefix length, for instance `10.40.0.0/16`"
+        context = {"problem": f"is no IPv4 network: {error}", "remedy": remedy}
+        raise PydanticCustomError("network", "{problem}", context) from error
 
 
 Network = Annotated[
