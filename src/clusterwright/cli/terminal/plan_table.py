@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from clusterwright.catalog.hardware import Hardware
-from clusterwright.plan.model import ClusterPlan, PlannedNode, PlannedPartition
+from clusterwright.plan.model import ClusterPlan, PlannedNode, PlannedPartition, PlannedSite
 from clusterwright.spec.nodeset import fold
 
 _PIPED_WIDTH = 120
@@ -21,10 +21,12 @@ _PIPED_WIDTH = 120
 def print_plan(plan: ClusterPlan) -> None:
     """To standard output; without colour where nobody looks."""
     console = console_for_output()
-    console.print(_headline(plan), highlight=False)
-    console.print(_pools(plan))
-    for name, words in _further(plan):
-        console.print(f"[bold]{name:<11}[/bold]{words}", highlight=False, soft_wrap=True)
+    with console.capture() as lines:
+        console.print(_headline(plan), highlight=False)
+        console.print(_pools(plan))
+        for name, words in _further(plan):
+            console.print(f"[bold]{name:<12}[/bold]{words}", highlight=False, soft_wrap=True)
+    print("\n".join(line.rstrip() for line in lines.get().splitlines()))
 
 
 def console_for_output() -> Console:
@@ -34,11 +36,17 @@ def console_for_output() -> Console:
 
 
 def _headline(plan: ClusterPlan) -> str:
-    sites = ", ".join(" ".join(part for part in (s.provider, s.place, s.network) if part) for s in plan.sites)
+    sites = ", ".join(" ".join(part for part in _site(plan, site) if part) for site in plan.sites)
     rehearsed = (
         f" [yellow](a rehearsal of {', '.join(plan.rehearsal_of)})[/yellow]" if plan.rehearsal_of else ""
     )
     return f"[bold]{plan.spec.cluster}[/bold] on {sites}{rehearsed}"
+
+
+def _site(plan: ClusterPlan, site: PlannedSite) -> tuple[str, str, str]:
+    described = plan.spec.sites.get(site.name) or plan.spec.site
+    picked = site.provider == "lab" and not site.ground.network and not (described and described.network)
+    return site.provider, site.place, "in a free network" if picked else site.network
 
 
 def _pools(plan: ClusterPlan) -> Table:
@@ -51,9 +59,9 @@ def _pools(plan: ClusterPlan) -> Table:
     table.add_column("NODES", str(len(plan.nodes)), justify="right")
     table.add_column("NAMES", overflow="fold")
     table.add_column("ROLES")
-    table.add_column("MACHINE")
+    table.add_column("MACHINE", no_wrap=True)
     table.add_column("GPUS", str(gpus) if gpus else "")
-    table.add_column("NETWORK")
+    table.add_column("NETWORK", no_wrap=True)
     table.add_column("POWER", _watts(plan.hardware[node.machine].power_watts for node in plan.nodes))
     for pool, nodes in by_pool.items():
         hardware = plan.hardware[nodes[0].machine]
@@ -76,7 +84,7 @@ def _gpus(hardware: Hardware, nodes: int) -> str:
 
 def _network(hardware: Hardware) -> str:
     cards = Counter((nic.kind, nic.gbps) for nic in hardware.nics)
-    return ", ".join(f"{count} × {kind} {gbps}G" for (kind, gbps), count in sorted(cards.items()))
+    return "\n".join(f"{count} × {gbps}G {kind}" for (kind, gbps), count in sorted(cards.items()))
 
 
 def _watts(values: Iterable[int | None]) -> str:
@@ -95,17 +103,19 @@ def _further(plan: ClusterPlan) -> Iterator[tuple[str, str]]:
     blocks = len({node.block for node in plan.nodes if node.block})
     racks = len({node.rack for node in plan.nodes if node.rack})
     counted = [(leaves, "leaf switch"), (blocks, "block"), (racks, "rack")]
-    words = [f"{n} {what}{_plural(what) if n > 1 else ''}" for n, what in counted if n]
+    words = [_counted(n, what) for n, what in counted if n]
     yield "fabric", ", ".join([fabric.topology, *words])
     yield "partitions", ", ".join(_partition(partition) for partition in plan.partitions)
     distribution = plan.spec.software.distribution
     yield "software", f"{distribution}, Slurm {plan.slurm_release} (from the {plan.slurm_source})"
     if plan.spec.users:
-        yield "people", f"{len(plan.spec.users)} users in {len(plan.spec.accounts)} accounts"
+        users, accounts = len(plan.spec.users), len(plan.spec.accounts)
+        yield "people", f"{_counted(users, 'user')} in {_counted(accounts, 'account')}"
 
 
-def _plural(what: str) -> str:
-    return "es" if what.endswith("h") else "s"
+def _counted(number: int, what: str) -> str:
+    plural = "es" if what.endswith("h") else "s"
+    return f"{number} {what}{plural if number > 1 else ''}"
 
 
 def _partition(partition: PlannedPartition) -> str:
