@@ -129,7 +129,7 @@ def limits_without_accounting(outline: Outline) -> Iterator[Problem]:
     "A limit above what the cluster has",
     source="the plan's own count of nodes and GPUs",
     example="pools: {gpu: {machine: lab-h100, count: 2}}, accounts: {vision: {limits: {gpus: 64}}}",
-    severity=Severity.WARNING,
+    severity=Severity.NOTE,
 )
 def limit_above_cluster(outline: Outline) -> Iterator[Problem]:
     """A limit that can never be reached does nothing: a slip, or a cluster that has shrunk."""

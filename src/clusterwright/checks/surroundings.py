@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from urllib.parse import urlsplit
 
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
@@ -76,7 +75,7 @@ def mirror_through_proxy(outline: Outline) -> Iterator[Problem]:
     surroundings = outline.spec.surroundings
     if surroundings.http_proxy is None or surroundings.package_mirror is None:
         return
-    host = urlsplit(surroundings.package_mirror).hostname or ""
+    host = surroundings.package_mirror.partition("//")[2].partition("/")[0].partition(":")[0]
     direct = any(host == name or host.endswith(f".{name.lstrip('*.')}") for name in surroundings.no_proxy)
     if not direct:
         what = f"packages of '{host}' go through the proxy"

@@ -1,0 +1,119 @@
+"""Two hand-offs and their files, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from clusterwright.catalog.changes import Impact, cost
+from clusterwright.catalog.slurm import settings
+from clusterwright.change.files import file_changes
+from clusterwright.change.model import Change
+from clusterwright.change.reach import reach
+from clusterwright.handoff import Handoff, Node
+from clusterwright.render.file import NodeFile
+
+_SECTIONS = ("cluster", "fabric", "storage", "scheduler", "software")
+_SITE = ("provider", "network", "place", "simulated")
+
+
+def diff(
+    old: Handoff | None,
+    new: Handoff,
+    old_files: Iterable[NodeFile] = (),
+    new_files: Iterable[NodeFile] = (),
+) -> list[Change]:
+    """Every difference, the heaviest first. Without `old` every node is added."""
+    if old is None:
+        return list(_nodes((), new.nodes))
+    changes = [
+        *_nodes(old.nodes, new.nodes),
+        *_hardware(old, new),
+        *_sites(old, new),
+        *_sections(old, new),
+        *file_changes(old, new, old_files, new_files),
+    ]
+    touching = (change for change in changes if change.nodes)
+    return sorted(touching, key=lambda change: (-change.impact.weight, change.path, change.what))
+
+
+def _nodes(old: Iterable[Node], new: Iterable[Node]) -> Iterator[Change]:
+    before, after = {node.name: node for node in old}, {node.name: node for node in new}
+    for what, names in (("added", after.keys() - before.keys()), ("removed", before.keys() - after.keys())):
+        if names:
+            order = after if what == "added" else before
+            row = cost("node", what)
+            yield Change(_ordered(order, names), what, "node", row.impact, row.units)
+    properties = [field.name for field in fields(Node) if field.name != "name"]
+    kept = [(before[name], node) for name, node in after.items() if name in before and before[name] != node]
+    for name in properties:
+        differing = tuple(node.name for was, node in kept if getattr(was, name) != getattr(node, name))
+        if differing:
+            row = cost(f"node.{name}")
+            yield Change(differing, "changed", f"node.{name}", row.impact, row.units)
+
+
+def _ordered(order: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    wanted = set(names)
+    return tuple(name for name in order if name in wanted)
+
+
+def _hardware(old: Handoff, new: Handoff) -> Iterator[Change]:
+    for machine, row in new.hardware.items():
+        was = old.hardware.get(machine)
+        for field in fields(row) if was is not None and was != row else ():
+            if getattr(was, field.name) != getattr(row, field.name):
+                price = cost(f"hardware.{field.name}")
+                on = _kept(old, new, lambda node, machine=machine: node.machine == machine)  # type: ignore[misc]
+                yield Change(on, "changed", f"hardware.{machine}.{field.name}", price.impact, price.units)
+
+
+def _sites(old: Handoff, new: Handoff) -> Iterator[Change]:
+    for name, site in new.site.items():
+        was = old.site.get(name)
+        for key in _SITE if was is not None else ():
+            if was is not None and was[key] != site[key]:
+                price = cost(f"site.{key}")
+                on = _kept(old, new, lambda node, name=name: node.site == name)  # type: ignore[misc]
+                yield Change(on, "changed", f"site.{name}.{key}", price.impact, price.units)
+
+
+def _kept(old: Handoff, new: Handoff, wanted: Callable[[Node], bool]) -> tuple[str, ...]:
+    return tuple(node.name for node in new.nodes if wanted(node) and node.name in old.by_name)
+
+
+def _sections(old: Handoff, new: Handoff) -> Iterator[Change]:
+    for section in _SECTIONS:
+        before, after = getattr(old, section), getattr(new, section)
+        for key in sorted({*before, *after}):
+            if before.get(key) != after.get(key):
+                yield from _property(new, f"{section}.{key}", before.get(key), after.get(key))
+
+
+def _property(new: Handoff, path: str, before: Any, after: Any) -> Iterator[Change]:
+    members = isinstance(before, Mapping) and isinstance(after, Mapping)
+    names = sorted({*before, *after}) if members else [""]
+    for name in names:
+        was, is_now = (before.get(name), after.get(name)) if members else (before, after)
+        if was == is_now:
+            continue
+        what = _kind(name in before, name in after) if members else "changed"
+        impact, units = _price(new, path, name, what)
+        yield Change(reach(new, path, units), what, f"{path}.{name}" if name else path, impact, units)
+
+
+def _kind(was_there: bool, is_there: bool) -> str:
+    if was_there and is_there:
+        return "changed"
+    return "added" if is_there else "removed"
+
+
+def _price(new: Handoff, path: str, name: str, what: str) -> tuple[Impact, tuple[str, ...]]:
+    row = cost(path, what)
+    setting = settings().get(name.lower()) if path == "scheduler.options" else None
+    if setting is None:
+        return row.impact, row.units
+    before_23_11 = str(new.scheduler["release"]) < "23.11"
+    units = setting.restart_before_23_11 if before_23_11 else setting.restart
+    return (Impact.DAEMON_RESTART if units else row.impact), units

@@ -1,0 +1,33 @@
+"""Which nodes a change of the whole cluster's properties touches."""
+
+from __future__ import annotations
+
+from clusterwright.handoff import Handoff
+
+_ROLE_OF_UNIT = {
+    "slurmctld": "controller",
+    "slurmdbd": "controller",
+    "slurmrestd": "controller",
+    "mariadb": "controller",
+    "prometheus": "controller",
+    "slurmd": "compute",
+    "sackd": "login",
+}
+_ON_THE_CONTROLLER = ("fabric.", "scheduler.")
+
+
+def running(handoff: Handoff, unit: str) -> tuple[str, ...]:
+    """Nodes that run a daemon; every node, when it belongs to no role."""
+    role = _ROLE_OF_UNIT.get(unit)
+    nodes = handoff.with_role(role) if role else handoff.nodes
+    return tuple(node.name for node in nodes)
+
+
+def reach(handoff: Handoff, path: str, units: tuple[str, ...]) -> tuple[str, ...]:
+    """Nodes that a property touches: those of the daemons that restart, else where it is read."""
+    if units:
+        touched = {name for unit in units for name in running(handoff, unit)}
+        return tuple(node.name for node in handoff.nodes if node.name in touched)
+    if path.startswith(_ON_THE_CONTROLLER):
+        return running(handoff, "slurmctld")
+    return tuple(node.name for node in handoff.nodes)
