@@ -1,0 +1,196 @@
+#!/usr/bin/python
+# Copyright The clusterwright authors
+# Apache License 2.0 (see LICENSE)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: people
+short_description: Bring all logins of a node to their wanted state in one task
+version_added: "0.1.0"
+description:
+  - Makes logins with the same numbers on every node, and their home directories.
+  - A login that it made and that is no longer wanted is locked, never removed, as its files stay.
+author: The clusterwright authors
+attributes:
+  check_mode:
+    support: full
+    description: Changes nothing and tells what would be done.
+  diff_mode:
+    support: none
+    description: The result lists what was done.
+options:
+  users:
+    description: The logins.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Login name, and name of the user's own group.
+        type: str
+        required: true
+      uid:
+        description: Number of the user and of the group.
+        type: int
+        required: true
+      home:
+        description: Home directory.
+        type: path
+        required: true
+      shell:
+        description: Login shell.
+        type: path
+        default: /bin/bash
+      groups:
+        description: Further groups; made when absent.
+        type: list
+        elements: str
+        default: []
+  state_folder:
+    description: Where the node remembers whom it made.
+    type: path
+    default: /var/lib/clusterwright
+"""
+
+EXAMPLES = r"""
+- name: One user
+  clusterwright.cluster.people:
+    users:
+      - name: ada
+        uid: 2001
+        home: /home/ada
+"""
+
+RETURN = r"""
+actions:
+  description: Commands that were run, or would be run in check mode.
+  type: list
+  elements: str
+  returned: always
+  sample: ["groupadd --gid 2001 ada"]
+"""
+
+import grp
+import os
+import pwd
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.clusterwright.cluster.plugins.module_utils import state
+
+ARGUMENTS = {
+    "users": {
+        "type": "list",
+        "elements": "dict",
+        "required": True,
+        "options": {
+            "name": {"type": "str", "required": True},
+            "uid": {"type": "int", "required": True},
+            "home": {"type": "path", "required": True},
+            "shell": {"type": "path", "default": "/bin/bash"},
+            "groups": {"type": "list", "elements": "str", "default": []},
+        },
+    },
+    "state_folder": {"type": "path", "default": state.FOLDER},
+}
+EXPIRED = "1970-01-02"
+
+
+def plan(users: list, passwd: dict, groups: dict, made: dict) -> list:
+    """Commands that bring the logins from what they are to what they should be."""
+    commands = []
+    for name in sorted({group for user in users for group in user["groups"]} - set(groups)):
+        commands.append(["groupadd", "--system", name])
+    for user in users:
+        commands.extend(_group(user, groups))
+        commands.extend(_login(user, passwd.get(user["name"]), groups, made))
+    wanted = {user["name"] for user in users}
+    for name in sorted(made):
+        if name not in wanted and name in passwd and made[name] != "locked":
+            commands.append(["usermod", "--lock", "--expiredate", EXPIRED, name])
+    return commands
+
+
+def _group(user: dict, groups: dict):
+    present = groups.get(user["name"])
+    if present is None:
+        yield ["groupadd", "--gid", str(user["uid"]), user["name"]]
+    elif present.gr_gid != user["uid"]:
+        yield ["groupmod", "--gid", str(user["uid"]), user["name"]]
+
+
+def _login(user: dict, present, groups: dict, made: dict):
+    name, number = user["name"], str(user["uid"])
+    member = sorted(group for group, row in groups.items() if name in row.gr_mem)
+    settings = ["--uid", number, "--gid", number, "--home-dir", user["home"], "--shell", user["shell"]]
+    if present is None:
+        further = ["--groups", ",".join(user["groups"])] if user["groups"] else []
+        yield ["useradd", "--no-create-home", *settings, *further, name]
+        return
+    if (present.pw_uid, present.pw_gid, present.pw_dir, present.pw_shell) != (
+        user["uid"],
+        user["uid"],
+        user["home"],
+        user["shell"],
+    ):
+        yield ["usermod", *[word.replace("--home-dir", "--home") for word in settings], name]
+    if made.get(name) == "locked":
+        yield ["usermod", "--unlock", "--expiredate", "", name]
+    missing = sorted(set(user["groups"]) - set(member))
+    if missing:
+        yield ["usermod", "--append", "--groups", ",".join(missing), name]
+
+
+class People:
+    """One run of the module."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self.module = module
+        self.users = module.params["users"]
+        self.folder = module.params["state_folder"]
+
+    def run(self) -> list:
+        passwd = {row.pw_name: row for row in pwd.getpwall()}
+        groups = {row.gr_name: row for row in grp.getgrall()}
+        made = state.recall(self.folder, state.PEOPLE)
+        commands = plan(self.users, passwd, groups, made)
+        if not self.module.check_mode:
+            self.remember(made)
+            for command in commands:
+                self.module.run_command(command, check_rc=True)
+            self.remember_locked()
+        return [" ".join(command) for command in commands] + self.make_homes()
+
+    def remember(self, made: dict) -> None:
+        wanted = {**made, **{user["name"]: made.get(user["name"], "active") for user in self.users}}
+        if wanted != made:
+            state.note(self.folder, state.PEOPLE, wanted)
+
+    def remember_locked(self) -> None:
+        names = {user["name"] for user in self.users}
+        made = state.recall(self.folder, state.PEOPLE)
+        now = {name: "active" if name in names else "locked" for name in made}
+        if now != made:
+            state.note(self.folder, state.PEOPLE, now)
+
+    def make_homes(self) -> list:
+        """Homes are often shared: the first node that comes makes one, the others find it."""
+        actions = []
+        for user in self.users:
+            if os.path.isdir(user["home"]):
+                continue
+            actions.append(f"mkdir {user['home']}")
+            if not self.module.check_mode:
+                os.makedirs(user["home"], mode=0o700, exist_ok=True)
+                os.chown(user["home"], user["uid"], user["uid"])
+        return actions
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
+    actions = People(module).run()
+    module.exit_json(changed=bool(actions), actions=actions)
+
+
+if __name__ == "__main__":
+    main()

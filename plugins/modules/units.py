@@ -1,0 +1,175 @@
+#!/usr/bin/python
+# Copyright The clusterwright authors
+# Apache License 2.0 (see LICENSE)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: units
+short_description: Bring systemd units to their wanted state in one task
+version_added: "0.1.0"
+description:
+  - Enables, disables, starts and stops units, in the order given.
+  - Reloads or restarts those that M(clusterwright.cluster.place_files) noted as affected by a change.
+author: The clusterwright authors
+attributes:
+  check_mode:
+    support: full
+    description: Changes nothing and tells what would be done.
+  diff_mode:
+    support: none
+    description: The result lists what was done.
+options:
+  units:
+    description: The units.
+    type: list
+    elements: dict
+    required: true
+    suboptions:
+      name:
+        description: Name; C(.service) may be left out.
+        type: str
+        required: true
+      enabled:
+        description: Whether it starts at boot.
+        type: bool
+        default: true
+      active:
+        description: Whether it runs now.
+        type: bool
+        default: true
+  state_folder:
+    description: Where the node remembers what is pending.
+    type: path
+    default: /var/lib/clusterwright
+"""
+
+EXAMPLES = r"""
+- name: Run slurmd
+  clusterwright.cluster.units:
+    units:
+      - name: slurmd
+"""
+
+RETURN = r"""
+actions:
+  description: What was done, or would be done in check mode.
+  type: list
+  elements: str
+  returned: always
+  sample: ["enable slurmd", "start slurmd"]
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.clusterwright.cluster.plugins.module_utils import state
+
+ARGUMENTS = {
+    "units": {
+        "type": "list",
+        "elements": "dict",
+        "required": True,
+        "options": {
+            "name": {"type": "str", "required": True},
+            "enabled": {"type": "bool", "default": True},
+            "active": {"type": "bool", "default": True},
+        },
+    },
+    "state_folder": {"type": "path", "default": state.FOLDER},
+}
+PROPERTIES = ("Names", "LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
+SWITCHED_ON = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated")
+RUNS = ("active", "activating", "reloading", "refreshing")
+
+
+def facts_of(text: str, names: list) -> dict:
+    """Output of `systemctl show`, by the name that was asked for."""
+    blocks = [
+        dict(line.split("=", 1) for line in block.splitlines() if "=" in line) for block in text.split("\n\n")
+    ]
+    return dict(zip(names, (block for block in blocks if block)))
+
+
+def plan(units: list, facts: dict, pending: dict) -> list:
+    """`systemctl` calls, in order, that bring the units from what they are to what they should be."""
+    calls = []
+    if any(facts[unit["name"]].get("NeedDaemonReload") == "yes" for unit in units):
+        calls.append(["daemon-reload"])
+    present = [
+        u for u in units if facts[u["name"]].get("LoadState") != "not-found" or u["active"] or u["enabled"]
+    ]
+    off = [
+        u["name"] for u in present if not u["enabled"] and facts[u["name"]].get("UnitFileState") == "enabled"
+    ]
+    on = [
+        u["name"]
+        for u in present
+        if u["enabled"] and facts[u["name"]].get("UnitFileState") not in SWITCHED_ON
+    ]
+    stop = [u["name"] for u in present if not u["active"] and facts[u["name"]].get("ActiveState") in RUNS]
+    for verb, names in (("disable", off), ("stop", stop), ("enable", on)):
+        if names:
+            calls.append([verb, *names])
+    for unit in present:
+        verb = _verb(facts[unit["name"]].get("ActiveState"), pending.get(unit["name"]))
+        if unit["active"] and verb:
+            calls.append([verb, unit["name"]])
+    return calls
+
+
+def _verb(active, owed):
+    if active == "active":
+        return owed
+    if active in RUNS:
+        return "restart" if owed == "restart" else "start"
+    return "start"
+
+
+class Units:
+    """One run of the module."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self.module = module
+        self.units = module.params["units"]
+        self.folder = module.params["state_folder"]
+        self.names = [unit["name"] for unit in self.units]
+
+    def run(self) -> list:
+        calls = plan(self.units, self.facts(), state.recall(self.folder, state.PENDING))
+        if not self.module.check_mode:
+            for call in calls:
+                self.call(call)
+            self.settle()
+        return [" ".join(call) for call in calls]
+
+    def facts(self) -> dict:
+        argv = ["systemctl", "show", f"--property={','.join(PROPERTIES)}", "--", *self.names]
+        _code, output, _error = self.module.run_command(argv, check_rc=True)
+        return facts_of(output, self.names)
+
+    def call(self, call: list) -> None:
+        # Without it, systemctl also runs update-rc.d for each unit that has a twin in /etc/init.d: 0.5 s each
+        environment = {"SYSTEMCTL_SKIP_SYSV": "1"}
+        code, _output, error = self.module.run_command(["systemctl", *call], environ_update=environment)
+        if code:
+            self.module.fail_json(msg=f"systemctl {' '.join(call)}: {self.cause(call[-1]) or error.strip()}")
+
+    def cause(self, unit: str) -> str:
+        """The unit's own last words say more than systemctl's."""
+        argv = ["journalctl", "--quiet", "--no-pager", "--output=cat", "--lines=12", f"--unit={unit}"]
+        return self.module.run_command(argv)[1].strip()
+
+    def settle(self) -> None:
+        pending = state.recall(self.folder, state.PENDING)
+        owed = {unit: action for unit, action in pending.items() if unit not in self.names}
+        if owed != pending:
+            state.note(self.folder, state.PENDING, owed)
+
+
+def main() -> None:
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
+    actions = Units(module).run() if module.params["units"] else []
+    module.exit_json(changed=bool(actions), actions=actions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Hand-off and rendered files → what each node should be."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from clusterwright.bundle import generated
+from clusterwright.bundle.collection import INSTALL, digest
+from clusterwright.bundle.facts import facts, file_server, values
+from clusterwright.bundle.packages import packages_of
+from clusterwright.bundle.role import Facts, Role, holds, roles
+from clusterwright.bundle.wanted import Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
+from clusterwright.catalog.distributions import distribution
+from clusterwright.handoff import Handoff, Node
+from clusterwright.render.file import NodeFile
+
+NODE_JSON = "/etc/clusterwright/node.json"
+
+
+class Bundle:
+    """All of a cluster's nodes. Nodes of the same kind share everything but their own files."""
+
+    def __init__(
+        self,
+        handoff: Handoff,
+        files: Iterable[NodeFile],
+        keys: Mapping[str, bytes],
+        attachments: Mapping[str, str] | None = None,
+    ) -> None:
+        """`keys` by path on the node; `attachments` is the text of each file in `generated.attachments`."""
+        self._handoff = handoff
+        self._files = tuple(files)
+        self._keys = {path: hashlib.sha256(key).hexdigest() for path, key in keys.items()}
+        self._attachments = attachments or {}
+        self._kinds: dict[tuple[object, ...], Kind] = {}
+        self._server = file_server(handoff)
+        self._values = {site: values(handoff, site) for site in handoff.site}
+
+    def wanted(self, node: Node) -> Wanted:
+        kind = self._kind(node)
+        units = tuple(unit.name for unit in kind.units if unit.active)
+        text = generated.node_json(self._handoff, node, units)
+        return Wanted(node.name, kind, (_file(NodeFile(NODE_JSON, text, ()), ()),))
+
+    def all(self) -> Mapping[str, Wanted]:
+        return {node.name: self.wanted(node) for node in self._handoff.nodes}
+
+    def image(self, name: str) -> Wanted:
+        """A machine with the packages of every kind of node, early files, and every unit off."""
+        kinds = [self._kind(node) for node in self._representatives()]
+        files = {file.path: file for kind in kinds for file in kind.files if file.early}
+        brought = self._switchable() & {unit.name for kind in kinds for unit in kind.units}
+        kind = Kind(
+            roles=("base",),
+            files=tuple(files[path] for path in sorted(files)),
+            directories=(),
+            units=tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought)),
+            packages=tuple(sorted({package for kind in kinds for package in kind.packages})),
+            users=(),
+            accounting=None,
+            roles_digest=digest(INSTALL),
+        )
+        return Wanted(name, kind)
+
+    def _representatives(self) -> Iterator[Node]:
+        seen = set()
+        for node in self._handoff.nodes:
+            if (key := self._key(node)) not in seen:
+                seen.add(key)
+                yield node
+
+    def _key(self, node: Node) -> tuple[object, ...]:
+        return node.roles, node.site, node.name == self._server
+
+    def _kind(self, node: Node) -> Kind:
+        key = self._key(node)
+        if key not in self._kinds:
+            self._kinds[key] = self._make(node)
+        return self._kinds[key]
+
+    def _make(self, node: Node) -> Kind:
+        known = facts(self._handoff, node)
+        applied = [role for role in roles() if holds(role.applies, known)]
+        units = tuple(self._units(node, known, applied))
+        active = {unit.name for unit in units if unit.active}
+        named = {role.name for role in applied}
+        rendered = (file for file in self._files if set(file.roles) & set(node.roles))
+        files = [_file(file, active) for file in (*rendered, *self._generated(node, named))]
+        files += [file for role in applied for file in self._role_files(role, known, node.site, active)]
+        rows = (row for role in applied for row in role.directories if holds(_when(row), known))
+        return Kind(
+            roles=tuple(role.name for role in applied),
+            files=tuple(sorted(files, key=lambda file: file.path)),
+            directories=tuple(sorted(map(_directory, rows), key=lambda row: row.path)),
+            units=units,
+            packages=packages_of(self._handoff, known, applied),
+            users=generated.users(self._handoff),
+            accounting=generated.accounting(self._handoff) if "slurm_database" in named else None,
+            roles_digest=digest(),
+        )
+
+    def _generated(self, node: Node, named: set[str]) -> Iterator[NodeFile]:
+        yield from generated.attached(self._handoff, self._attachments)
+        yield from generated.authorized_keys(self._handoff)
+        if "shared_home" in named:
+            role = next(role for role in roles() if role.name == "shared_home")
+            yield from generated.mounts(self._handoff, node, role)
+
+    def _role_files(self, role: Role, known: Facts, site: str, active: set[str]) -> Iterator[WantedFile]:
+        for row in role.files:
+            if not holds(_when(row), known):
+                continue
+            settings = {key: row[key] for key in ("owner", "group") if key in row}
+            mode, affects = int(row.get("mode", "0644"), 8), tuple(row.get("affects", ()))
+            if row.get("key"):
+                yield _key_file(row, self._keys[row["path"]], mode, _present(affects, active))
+            else:
+                text = role.text(row["source"], self._values[site])
+                file = NodeFile(row["path"], text, (), mode=mode, affects=affects, **settings)
+                yield _file(file, active, early=bool(row.get("early")))
+
+    def _units(self, node: Node, known: Facts, applied: list[Role]) -> Iterator[WantedUnit]:
+        """Every unit that packages bring is either run by a role of this node or switched off."""
+        parts = distribution(self._handoff.software["distribution"]).parts
+        taken: set[str] = set()
+        for role in applied:
+            present = [row for row in role.parts if holds(_when(row), known)]
+            taken.update(service for row in present for service in parts[row["name"]].services)
+            run = [parts[row["name"]] for row in present if row.get("services", True)]
+            for service in sorted((s for part in run for s in part.services), key=_starting_order):
+                yield WantedUnit(service, role.name, True, True)
+            if role.name == "shared_home":
+                for file in generated.mounts(self._handoff, node, role):
+                    yield WantedUnit(file.path.rpartition("/")[2], role.name, True, True)
+            for row in role.units:
+                if holds(_when(row), known):
+                    yield WantedUnit(
+                        row["name"], role.name, row.get("enabled", True), row.get("active", True)
+                    )
+        for service in sorted(self._switchable() - taken):
+            yield WantedUnit(service, "base", False, False)
+
+    def _switchable(self) -> set[str]:
+        """Services that packages bring and that only some nodes run."""
+        parts = distribution(self._handoff.software["distribution"]).parts
+        return {service for name, part in parts.items() if name != "base" for service in part.services}
+
+
+def _starting_order(service: str) -> int:
+    return 0 if service in ("munge", "mariadb") else 1
+
+
+def _when(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return row.get("when", {})  # type: ignore[no-any-return]
+
+
+def _present(affects: tuple[str, ...], active: Iterable[str]) -> tuple[str, ...]:
+    return tuple(affected for affected in affects if affected.rpartition(":")[0] in active)
+
+
+def _file(file: NodeFile, active: Iterable[str], *, early: bool = False) -> WantedFile:
+    return WantedFile(
+        path=file.path,
+        mode=file.mode,
+        owner=file.owner,
+        group=file.group,
+        sha256=hashlib.sha256(file.content.encode()).hexdigest(),
+        content=file.content,
+        affects=_present(file.affects, active),
+        early=early,
+    )
+
+
+def _key_file(row: Mapping[str, Any], sha256: str, mode: int, affects: tuple[str, ...]) -> WantedFile:
+    return WantedFile(row["path"], mode, row["owner"], row["group"], sha256, None, affects)
+
+
+def _directory(row: Mapping[str, Any]) -> WantedDirectory:
+    mode = int(row.get("mode", "0755"), 8)
+    return WantedDirectory(row["path"], mode, row.get("owner", "root"), row.get("group", "root"))

@@ -1,0 +1,87 @@
+"""What a role's rows and templates may ask of a node and its cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from clusterwright.bundle.role import Facts
+from clusterwright.catalog.distributions import distribution
+from clusterwright.catalog.slurm import releases
+from clusterwright.handoff import Handoff, Node
+
+SYSTEM_USER = "clusterwright"
+SYSTEM_UID = 500
+"""In the middle of the system range: `adduser` takes numbers from its lower end, systemd-sysusers from its
+upper end (100 to 999, Debian policy 9.2.2)."""
+
+
+def facts(handoff: Handoff, node: Node) -> Facts:
+    software, scheduler = handoff.software, handoff.scheduler
+    release = releases()[str(scheduler["release"])]
+    served = [share for share in handoff.storage["shares"].values() if share["kind"] == "served"]
+    return {
+        "role": node.roles,
+        "distribution": (str(software["distribution"]),),
+        "slurm_source": (str(software["slurm_source"]),),
+        "auth": ("sack" if release.auth == "slurm" else "munge",),
+        "login": ("sackd" if release.sackd else "files",),
+        "metrics": ("openmetrics" if release.openmetrics else "textfile",),
+        "database": (_switch(scheduler["accounting"] and node.name == _first_controller(handoff)),),
+        "rest": (_switch(scheduler["rest"]),),
+        "monitoring": (_switch(software["monitoring"]),),
+        "containers": (_switch(software["containers"]),),
+        "shares": (_switch(handoff.storage["shares"]),),
+        "serves": (_switch(served and node.name == file_server(handoff)),),
+        "repository": (_switch(software["slurm_repository"]),),
+        "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
+        "proxy": (_switch(handoff.cluster["surroundings"]["http_proxy"]),),
+        "time_servers": (_switch(handoff.cluster["surroundings"]["time_servers"]),),
+    }
+
+
+def values(handoff: Handoff, site: str) -> Mapping[str, object]:
+    """What a role's template is filled with; the same for every node of a site."""
+    surroundings = handoff.cluster["surroundings"]
+    networks = sorted({str(row["network"]) for row in handoff.site.values()})
+    controllers = [node.name for node in handoff.with_role("controller")]
+    own = [f".{handoff.cluster['domain']}", "localhost", "127.0.0.1", "::1", *networks]
+    return {
+        "cluster": handoff.name,
+        "domain": handoff.cluster["domain"],
+        "codename": distribution(handoff.software["distribution"]).codename,
+        "family": distribution(handoff.software["distribution"]).family,
+        "controllers": controllers,
+        "networks": networks,
+        "admins": sorted(name for name, user in handoff.cluster["users"].items() if user["admin"]),
+        "http_proxy": surroundings["http_proxy"],
+        "no_proxy": ",".join([*surroundings["no_proxy"], *own]),
+        "package_mirror": surroundings["package_mirror"],
+        "time_servers": surroundings["time_servers"],
+        "slurm_repository": handoff.software["slurm_repository"],
+        "shares": handoff.storage["shares"],
+        "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
+        "site": site,
+    }
+
+
+def file_server(handoff: Handoff) -> str:
+    """The node that serves what the cluster serves itself."""
+    servers = handoff.with_role("storage") or handoff.with_role("controller")
+    return servers[0].name if servers else ""
+
+
+def _first_controller(handoff: Handoff) -> str:
+    """slurm.conf names it as AccountingStorageHost."""
+    return next((node.name for node in handoff.nodes if "controller" in node.roles), "")
+
+
+def mount_unit(path: str) -> str:
+    """The unit's name of a mount point, as `systemd-escape --path --suffix=mount` makes it."""
+    trimmed = re.sub(r"/+", "/", path).strip("/")
+    escaped = re.sub(r"[^A-Za-z0-9:_./]|^\.", lambda match: f"\\x{ord(match[0]):02x}", trimmed)
+    return escaped.replace("/", "-") + ".mount"
+
+
+def _switch(on: object) -> str:
+    return "yes" if on else "no"

@@ -1,0 +1,108 @@
+"""Files whose number follows from the description: users' keys, mount units, certificates; and node.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import PurePosixPath
+
+from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mount_unit
+from clusterwright.bundle.role import Role
+from clusterwright.bundle.wanted import WantedUser
+from clusterwright.handoff import Handoff, Node
+from clusterwright.render.file import NodeFile
+
+ADMINS = "clusterwright-admin"
+_SERVED_OPTIONS = "vers=4.2,hard,noatime"
+_VERSION = 1
+
+
+def attachments(handoff: Handoff) -> tuple[str, ...]:
+    """Paths, beside the description, of files whose text nodes need: certificates, a repository's key."""
+    repository = handoff.software["slurm_repository"]
+    keys = [repository["key"]] if repository else []
+    return (*handoff.cluster["surroundings"]["certificate_authorities"], *keys)
+
+
+def attached(handoff: Handoff, texts: Mapping[str, str]) -> Iterator[NodeFile]:
+    for path in handoff.cluster["surroundings"]["certificate_authorities"]:
+        name = PurePosixPath(path).stem
+        target = f"/usr/local/share/ca-certificates/clusterwright-{name}.crt"
+        yield NodeFile(target, texts[path], (), affects=("clusterwright-certificates:restart",))
+    if handoff.software["slurm_repository"]:
+        key = handoff.software["slurm_repository"]["key"]
+        yield NodeFile("/etc/apt/keyrings/clusterwright-slurm.asc", texts[key], ())
+
+
+def authorized_keys(handoff: Handoff) -> Iterator[NodeFile]:
+    for name, user in sorted(handoff.cluster["users"].items()):
+        if user["keys"]:
+            path = f"/etc/clusterwright/authorized_keys/{name}"
+            yield NodeFile(path, "".join(f"{key}\n" for key in user["keys"]), ())
+
+
+def mounts(handoff: Handoff, node: Node, role: Role) -> Iterator[NodeFile]:
+    """One mount unit per share; the file server has its own directories already."""
+    server = file_server(handoff)
+    for path, share in sorted(handoff.storage["shares"].items()):
+        if share["kind"] == "served" and node.name == server:
+            continue
+        source = (
+            {"server": server, "export": path, "options": _SERVED_OPTIONS}
+            if share["kind"] == "served"
+            else {key: share[key] for key in ("server", "export", "options")}
+        )
+        yield NodeFile(
+            f"/etc/systemd/system/{mount_unit(path)}",
+            role.text("share.mount.j2", {"path": path, **source}),
+            (),
+        )
+
+
+def users(handoff: Handoff) -> tuple[WantedUser, ...]:
+    """People, and the system user that acceptance jobs run as."""
+    system = WantedUser(SYSTEM_USER, SYSTEM_UID, f"/home/{SYSTEM_USER}", "/bin/sh")
+    people = (
+        WantedUser(name, user["uid"], f"/home/{name}", "/bin/bash", (ADMINS,) if user["admin"] else ())
+        for name, user in sorted(handoff.cluster["users"].items())
+    )
+    return (system, *people)
+
+
+def accounting(handoff: Handoff) -> Mapping[str, object]:
+    """Teams and people of Slurm's database, as the `accounting` module takes them."""
+    accounts = {
+        name: {
+            "description": row["description"] or name,
+            "parent": row["parent"] or "root",
+            "shares": row["shares"],
+            "limits": {key: value for key, value in row["limits"].items() if value is not None},
+        }
+        for name, row in handoff.scheduler["accounts"].items()
+    }
+    people = {
+        name: {"account": user["account"], "admin": user["admin"]}
+        for name, user in handoff.cluster["users"].items()
+    }
+    own = {"description": "Acceptance of the cluster", "parent": "root", "shares": 1, "limits": {}}
+    return {
+        "cluster": handoff.name,
+        "accounts": {**accounts, SYSTEM_USER: own},
+        "users": {**people, SYSTEM_USER: {"account": SYSTEM_USER, "admin": False}},
+    }
+
+
+def node_json(handoff: Handoff, node: Node, units: tuple[str, ...]) -> str:
+    """What the gate holds this node against."""
+    body = {
+        "version": _VERSION,
+        "cluster": handoff.name,
+        "node": node.name,
+        "roles": node.roles,
+        "hardware": asdict(handoff.hardware[node.machine]),
+        "config_overrides": handoff.scheduler["config_overrides"],
+        "mounts": sorted(handoff.storage["shares"]) if node.name != file_server(handoff) else [],
+        "units": units,
+    }
+    return json.dumps(body, indent=1, sort_keys=True) + "\n"

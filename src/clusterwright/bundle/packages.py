@@ -1,0 +1,30 @@
+"""Names of the packages that a node's roles need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clusterwright.bundle.role import Facts, Role, holds
+from clusterwright.catalog.distributions import distribution
+from clusterwright.handoff import Handoff
+
+# https://slurm.schedmd.com/quickstart_admin.html#debinstall (2026-11)
+_SCHEDMD = {
+    "slurm-client": "slurm-smd-client",
+    "slurmctld": "slurm-smd-slurmctld",
+    "slurmd": "slurm-smd-slurmd",
+    "slurmdbd": "slurm-smd-slurmdbd",
+    "slurmrestd": "slurm-smd-slurmrestd",
+    "sackd": "slurm-smd-sackd",
+}
+_IN_SCHEDMDS_CORE = {"slurm-wlm-mysql-plugin", "slurm-wlm-jwt-plugin"}
+
+
+def packages_of(handoff: Handoff, facts: Facts, roles: Iterable[Role]) -> tuple[str, ...]:
+    """Packages of the roles' parts, and those that the description adds; sorted."""
+    parts = distribution(handoff.software["distribution"]).parts
+    rows = (row for role in roles for row in role.parts if holds(row.get("when", {}), facts))
+    names = {package for row in rows for package in parts[row["name"]].packages}
+    if handoff.software["slurm_source"] == "repository":
+        names = {_SCHEDMD.get(name, name) for name in names - _IN_SCHEDMDS_CORE}
+    return tuple(sorted(names | set(handoff.software["packages"])))

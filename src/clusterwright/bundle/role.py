@@ -1,0 +1,88 @@
+"""A role's own data, `roles/<role>/node.yml`: what a node with that role has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from clusterwright.bundle.collection import root
+
+Facts = Mapping[str, Collection[str]]
+"""What rows may ask for: the node's roles, its distribution, what its cluster switched on."""
+
+ORDER = (
+    "base",
+    "users",
+    "shared_home",
+    "container_runtime",
+    "slurm_database",
+    "slurm_controller",
+    "node_gate",
+    "slurm_compute",
+    "slurm_login",
+    "slurm_rest",
+    "monitoring",
+)
+"""Roles in the order in which they configure a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One role's rows. A row with `when` holds where every fact it names has one of the values it lists."""
+
+    name: str
+    applies: Mapping[str, Collection[str]]
+    parts: tuple[Mapping[str, Any], ...]
+    """Rows of the distributions' package table."""
+    directories: tuple[Mapping[str, Any], ...]
+    files: tuple[Mapping[str, Any], ...]
+    units: tuple[Mapping[str, Any], ...]
+    folder: Path
+
+    def text(self, source: str, values: Mapping[str, object]) -> str:
+        """A file of `files/` as it is, or of `templates/` with these values filled in."""
+        if source.endswith(".j2"):
+            return _environment(self.folder / "templates").get_template(source).render(**values)
+        return (self.folder / "files" / source).read_text()
+
+
+def holds(when: Mapping[str, Collection[str]], facts: Facts) -> bool:
+    return all(set(facts[name]) & set(map(str, values)) for name, values in when.items())
+
+
+@cache
+def roles() -> tuple[Role, ...]:
+    """Every role that has something to place, in order."""
+    return tuple(_read(name) for name in ORDER)
+
+
+@cache
+def _environment(folder: Path) -> Environment:
+    return Environment(
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # configuration files, not HTML
+    )
+
+
+def _read(name: str) -> Role:
+    folder = root() / "roles" / name
+    body = yaml.safe_load((folder / "node.yml").read_text())
+    return Role(
+        name=name,
+        applies=body.get("applies", {}),
+        parts=tuple(row if isinstance(row, dict) else {"name": row} for row in body.get("parts", ())),
+        directories=tuple(body.get("directories", ())),
+        files=tuple(body.get("files", ())),
+        units=tuple(row if isinstance(row, dict) else {"name": row} for row in body.get("units", ())),
+        folder=folder,
+    )

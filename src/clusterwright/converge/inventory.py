@@ -1,0 +1,112 @@
+"""What Ansible is told: an inventory whose variables name files, and those files."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from clusterwright.bundle.wanted import Kind, Wanted, WantedFile
+from clusterwright.converge.target import Target
+from clusterwright.handoff import Handoff
+
+KEYS_FILE = "keys.json"
+
+
+def write(
+    folder: Path,
+    handoff: Handoff,
+    targets: Iterable[Target],
+    wanted: Mapping[str, Wanted],
+    keys: Mapping[str, bytes],
+) -> Path:
+    """Fill `folder` with the inventory and what it points at; returns the inventory's path."""
+    targets = sorted(targets, key=lambda target: target.name)
+    hosts = {target.name: _host(folder, target, wanted[target.name]) for target in targets}
+    groups: dict[str, dict[str, Any]] = {}
+    for target in targets:
+        kind = wanted[target.name].kind
+        node = handoff.by_name.get(target.name)
+        for group in _groups(kind, node.roles if node else (), node.pool if node else ""):
+            groups.setdefault(group, {"hosts": {}})["hosts"][target.name] = {}
+        groups[_kind_name(kind)].setdefault("vars", _kind_variables(folder, kind))
+    _write(folder / KEYS_FILE, {path: base64.b64encode(key).decode() for path, key in keys.items()})
+    common = {
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "clusterwright_keys_file": str(folder / KEYS_FILE),
+    }
+    inventory = folder / "hosts.json"
+    _write(inventory, {"all": {"hosts": hosts, "children": groups, "vars": common}})
+    return inventory
+
+
+def forget_keys(folder: Path) -> None:
+    (folder / KEYS_FILE).unlink(missing_ok=True)
+
+
+def _groups(kind: Kind, roles: Iterable[str], pool: str) -> Iterable[str]:
+    yield _kind_name(kind)
+    yield from roles
+    if pool:
+        yield "pool_" + pool.replace("-", "_")
+
+
+def _kind_name(kind: Kind) -> str:
+    return f"kind_{kind.digest[:12]}"
+
+
+def _host(folder: Path, target: Target, wanted: Wanted) -> dict[str, Any]:
+    own = folder / f"{target.name}.json"
+    _write(own, {"files": [_row(file) for file in wanted.own_files], "directories": []})
+    return {
+        "ansible_host": target.address,
+        "ansible_port": target.port,
+        "ansible_user": target.user,
+        "ansible_ssh_private_key_file": str(target.key_file),
+        "ansible_ssh_common_args": " ".join(target.ssh_options()),
+        "clusterwright_digest": wanted.digest,
+        "clusterwright_sources": [str(folder / f"{_kind_name(wanted.kind)}.json"), str(own)],
+    }
+
+
+def _kind_variables(folder: Path, kind: Kind) -> dict[str, Any]:
+    directories = [
+        {"path": row.path, "mode": f"{row.mode:04o}", "owner": row.owner, "group": row.group}
+        for row in kind.directories
+    ]
+    files = [_row(file) for file in kind.files]
+    _write(folder / f"{_kind_name(kind)}.json", {"files": files, "directories": directories})
+    units: dict[str, list[dict[str, Any]]] = {}
+    for unit in kind.units:
+        row = {"name": unit.name, "enabled": unit.enabled, "active": unit.active}
+        units.setdefault(unit.role, []).append(row)
+    return {
+        "clusterwright_packages": list(kind.packages),
+        "clusterwright_units": units,
+        "clusterwright_people": [
+            {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": list(u.groups)}
+            for u in kind.users
+        ],
+        "clusterwright_accounting": kind.accounting or {},
+    }
+
+
+def _row(file: WantedFile) -> dict[str, Any]:
+    row = {
+        "path": file.path,
+        "mode": f"{file.mode:04o}",
+        "owner": file.owner,
+        "group": file.group,
+        "affects": list(file.affects),
+        "early": file.early,
+    }
+    return row if file.content is None else {**row, "content": file.content}
+
+
+def _write(path: Path, value: object) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as stream:
+        json.dump(value, stream)

@@ -1,0 +1,129 @@
+"""The only caller of ansible-runner: one playbook, its events as they come, one result per node."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ansible_runner
+
+from clusterwright.bundle.collection import root
+from clusterwright.converge.result import NodeResult, NodeStatus
+from clusterwright.event import Event, Report, Status
+
+_FORKS = 64
+
+
+@dataclass
+class _Progress:
+    """What one node has said so far."""
+
+    tasks: int = 0
+    changed: int = 0
+    broken: NodeStatus | None = None
+    failed_task: str = ""
+    message: str = ""
+
+    def result(self) -> NodeResult:
+        status: NodeStatus = self.broken or ("changed" if self.changed else "ok")
+        return NodeResult(status, self.tasks, self.changed, self.failed_task, self.message)
+
+
+@dataclass
+class Run:
+    """One run of one playbook in a private folder."""
+
+    folder: Path
+    report: Report
+    check: bool = False
+    progress: dict[str, _Progress] = field(default_factory=dict)
+
+    def play(
+        self, playbook: str, inventory: Path, nodes: Collection[str], extra: Mapping[str, str] | None = None
+    ) -> Mapping[str, NodeResult]:
+        """Every node gets a result, also one that Ansible never spoke of."""
+        self.progress = {node: _Progress() for node in nodes}
+        arguments = ["--limit", ",".join(sorted(nodes))] + (["--check", "--diff"] if self.check else [])
+        done = ansible_runner.run(
+            private_data_dir=str(self.folder),
+            project_dir=str(self.folder),
+            playbook=playbook,
+            inventory=str(inventory),
+            forks=min(max(len(nodes), 1), _FORKS),
+            extravars=dict(extra or {}),
+            cmdline=" ".join(arguments),
+            envvars=_environment(self.folder),
+            event_handler=self._on_event,
+            quiet=True,
+        )
+        results = {node: progress.result() for node, progress in self.progress.items()}
+        if done.rc and not any(result.status in ("failed", "unreachable") for result in results.values()):
+            message = _last_lines(done)
+            results = {node: NodeResult("failed", failed_task=playbook, message=message) for node in nodes}
+        return results
+
+    def _on_event(self, event: Mapping[str, Any]) -> bool:
+        kind, data = event["event"], event.get("event_data", {})
+        progress = self.progress.get(data.get("host", ""))
+        if progress is not None and kind in _HANDLED:
+            result = data.get("res") or {}
+            progress.tasks += 1
+            status = _HANDLED[kind]
+            if status == "ok" and result.get("changed"):
+                progress.changed += 1
+                status = "changed"
+            elif status in ("failed", "unreachable") and not data.get("ignore_errors"):
+                progress.broken = "failed" if status == "failed" else "unreachable"
+                progress.failed_task, progress.message = str(data.get("task", "")), _message(result)
+            text = f"{data.get('task', '')}{': ' + progress.message if progress.broken else ''}"
+            self.report(Event("converge", status, text, data["host"]))
+        return True
+
+
+_HANDLED: Mapping[str, Status] = {
+    "runner_on_ok": "ok",
+    "runner_on_failed": "failed",
+    "runner_on_unreachable": "unreachable",
+}
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The operator's own Ansible settings never reach a run."""
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
+        "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
+        "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto",
+        "ANSIBLE_SSH_RETRIES": "1",
+        "ANSIBLE_HOST_KEY_CHECKING": "True",
+        "ANSIBLE_TIMEOUT": "10",
+        "ANSIBLE_GATHERING": "explicit",
+        "ANSIBLE_RETRY_FILES_ENABLED": "False",
+        "ANSIBLE_DEPRECATION_WARNINGS": "False",
+        "ANSIBLE_INTERNAL_POLL_INTERVAL": "0.001",
+    }
+
+
+def link_collection(folder: Path) -> None:
+    """Make the checkout or the installed package visible to Ansible as `clusterwright.cluster`."""
+    (folder / "ansible.cfg").touch()
+    place = folder / "collections" / "ansible_collections" / "clusterwright"
+    place.mkdir(parents=True, exist_ok=True)
+    link = place / "cluster"
+    if not link.is_symlink():
+        link.symlink_to(root())
+
+
+def _message(result: Mapping[str, Any]) -> str:
+    return str(result.get("msg") or result.get("stderr") or result.get("stdout") or "").strip()
+
+
+def _last_lines(done: Any) -> str:
+    """What ansible-playbook said when it never got as far as a node."""
+    lines = [line for line in done.stdout.read().splitlines() if line.strip()]
+    return "\n".join(lines[-8:]) or f"ansible-playbook ended with {done.rc}"
