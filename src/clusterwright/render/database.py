@@ -7,8 +7,13 @@ from clusterwright.render.file import NodeFile
 from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
-_SMALLEST_POOL_MIB = 128
-_LARGEST_POOL_MIB = 16 * 1024
+_RECOMMENDED_POOL_MIB = 4096
+"""slurmdbd reports a smaller buffer pool as an error in its log, and runs with it."""
+
+
+def buffer_pool_mib(memory_mib: int) -> int:
+    """An eighth of the memory, and at least what slurmdbd recommends where a quarter allows that."""
+    return max(memory_mib // 8, min(_RECOMMENDED_POOL_MIB, memory_mib // 4))
 
 
 def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
@@ -16,7 +21,6 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
         return ()
     controller = handoff.with_role("controller")[0]
     memory = handoff.hardware[controller.machine].memory_mib
-    pool = min(max(memory // 8, _SMALLEST_POOL_MIB), _LARGEST_POOL_MIB)
     slurmdbd = fill(
         "slurm/slurmdbd.conf.j2",
         cluster=handoff.name,
@@ -36,7 +40,7 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
         ),
         NodeFile(
             "/etc/mysql/mariadb.conf.d/60-slurm.cnf",
-            fill("slurm/mariadb.cnf.j2", cluster=handoff.name, buffer_pool_mib=pool),
+            fill("slurm/mariadb.cnf.j2", cluster=handoff.name, buffer_pool_mib=buffer_pool_mib(memory)),
             ("controller",),
             affects=("mariadb:restart",),
         ),

@@ -59,7 +59,7 @@ def _shares(hardware: Iterable[Hardware], accounting: bool) -> dict[str, object]
         shares["DefMemPerCPU"] = min(_usable(machine) // machine.cpus for machine in machines)
     if with_gpus:
         cpus = min(machine.cpus // len(machine.gpus) for machine in with_gpus)
-        del shares["DefMemPerCPU"]
+
         shares["DefCpuPerGPU"] = cpus
         shares["DefMemPerGPU"] = min(_usable(machine) // len(machine.gpus) for machine in with_gpus)
         if accounting:
