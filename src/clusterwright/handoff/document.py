@@ -1,0 +1,124 @@
+"""The one versioned document between what builds machines and what configures them.
+
+Everything to its right (render, bundle, converge, accept, operate) reads this and nothing else.
+It holds references to keys, never keys.
+
+Hardware stands once per machine type under `hardware`, and a node names its type: at 65,000 nodes the
+document stays in the tens of megabytes instead of the hundreds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.finding import Finding, Refused, Where, refuse
+
+VERSION = 1
+_REMEDY = "Make it again with `clusterwright up`"
+_MOST_FAULTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node, cloud-blind."""
+
+    name: str
+    pool: str
+    roles: tuple[str, ...]
+    site: str
+    machine: str
+    address: str
+    gpus: int
+    features: tuple[str, ...]
+    partitions: tuple[str, ...]
+    rack: str | None
+    block: str | None
+    switches: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Handoff:
+    """The hand-off. Sections other than nodes and hardware are plain JSON objects of the published schema."""
+
+    cluster: Mapping[str, Any]
+    """`name`, `domain`, `users`, `surroundings`, `hooks`."""
+    site: Mapping[str, Any]
+    """By name: `provider`, `network`, `place`, `simulated`."""
+    hardware: Mapping[str, Hardware]
+    nodes: tuple[Node, ...]
+    fabric: Mapping[str, Any]
+    """`topology`, `nodes_per_leaf`, `block_size`."""
+    storage: Mapping[str, Any]
+    """`shares` by mount point."""
+    scheduler: Mapping[str, Any]
+    """`release`, `partitions`, `accounts`, `options`, `accounting`, `rest`, `cgroup`, `config_overrides`."""
+    software: Mapping[str, Any]
+    """`distribution`, `packages`, `slurm_repository`, `containers`, `monitoring`."""
+    version: int = VERSION
+
+    @property
+    def name(self) -> str:
+        return str(self.cluster["name"])
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    def with_role(self, role: str) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if role in node.roles)
+
+    def dumps(self) -> str:
+        """The document: keys sorted, one line per node, so that a diff shows nodes."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "nodes"}
+        plain["hardware"] = {machine: asdict(row) for machine, row in self.hardware.items()}
+        sections = {name: _section(value) for name, value in plain.items()}
+        sections["nodes"] = "[\n  " + ",\n  ".join(_line(_node_json(node)) for node in self.nodes) + "\n ]"
+        body = ",\n".join(f' "{name}": {text}' for name, text in sorted(sections.items()))
+        return f"{{\n{body}\n}}\n"
+
+
+def _section(value: object) -> str:
+    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, default=list)
+    return text.replace("\n", "\n ")
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    return {field.name: getattr(node, field.name) for field in fields(node)}
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def loads(text: str, file: str = "") -> Handoff:
+    """Read a document. Raises Refused for another version or a damaged file."""
+    from pydantic import ValidationError
+
+    from clusterwright.handoff.sections import Document
+
+    try:
+        body = json.loads(text)
+        version = body["version"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _damaged(file, [("", "this is no hand-off document")]) from error
+    if version != VERSION:
+        what = f"hand-off version {version}, and this clusterwright reads version {VERSION}"
+        raise refuse("CW2002", Where(file), what, _REMEDY)
+    try:
+        document = Document.model_validate_json(text)
+    except ValidationError as error:
+        faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
+        raise _damaged(file, faults) from error
+    return Handoff(**{**body, "hardware": document.hardware, "nodes": document.nodes})
+
+
+def _damaged(file: str, faults: list[tuple[str, str]]) -> Refused:
+    return Refused(
+        Finding("CW2001", Where(file, path=path), f"a damaged hand-off document ({what})", _REMEDY)
+        for path, what in faults[:_MOST_FAULTS]
+    )

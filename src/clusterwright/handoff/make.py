@@ -1,0 +1,83 @@
+"""From a plan to its hand-off."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from clusterwright.handoff.document import Handoff, Node
+from clusterwright.plan.model import ClusterPlan
+
+
+def from_plan(plan: ClusterPlan) -> Handoff:
+    """The hand-off of a plan whose addresses are all known."""
+    spec = plan.spec
+    pools = spec.pools
+    compute_partitions = {
+        name: tuple(sorted(pool.partitions or [name])) if "compute" in pool.roles else ()
+        for name, pool in pools.items()
+    }
+    features = {name: tuple(sorted(pool.features)) for name, pool in pools.items()}
+    gpus = {machine: len(row.gpus) for machine, row in plan.hardware.items()}
+    nodes = tuple(
+        Node(
+            name=node.name,
+            pool=node.pool,
+            roles=node.roles,
+            site=node.site,
+            machine=node.machine,
+            address=node.address,
+            gpus=gpus[node.machine],
+            features=features[node.pool],
+            partitions=compute_partitions[node.pool],
+            rack=node.rack,
+            block=node.block,
+            switches=node.switches,
+        )
+        for node in plan.nodes
+    )
+    ground = plan.sites[0].ground
+    return Handoff(
+        cluster={
+            "name": spec.cluster,
+            "domain": spec.domain,
+            "users": {name: user.model_dump() for name, user in spec.users.items()},
+            "surroundings": spec.surroundings.model_dump(),
+            "hooks": [hook.model_dump() for hook in spec.hooks],
+        },
+        site={
+            site.name: {
+                "provider": site.provider,
+                "network": site.network,
+                "place": site.place,
+                "simulated": site.ground.simulated,
+            }
+            for site in plan.sites
+        },
+        hardware=plan.hardware,
+        nodes=nodes,
+        fabric=spec.fabric.model_dump(),
+        storage={"shares": {path: share.model_dump() for path, share in spec.storage.shares.items()}},
+        scheduler={
+            "release": plan.slurm_release,
+            "partitions": {
+                partition.name: {f.name: getattr(partition, f.name) for f in fields(partition)}
+                for partition in plan.partitions
+            },
+            "accounts": {name: account.model_dump() for name, account in spec.accounts.items()},
+            "options": dict(spec.scheduler.options),
+            "accounting": spec.scheduler.accounting,
+            "rest": spec.scheduler.rest,
+            "cgroup": {"plugin": ground.cgroup_plugin, "mountpoint": ground.cgroup_mountpoint},
+            "config_overrides": ground.simulated,
+        },
+        software={
+            "distribution": spec.software.distribution,
+            "packages": list(spec.software.packages),
+            "slurm_source": plan.slurm_source,
+            "slurm_repository": (
+                spec.software.slurm_repository.model_dump() if spec.software.slurm_repository else None
+            ),
+            "containers": spec.software.containers,
+            "monitoring": spec.software.monitoring,
+        },
+    )

@@ -1,0 +1,187 @@
+"""The published shape of a hand-off document, and what one is read against.
+
+Written out, not derived from the description's models: a change there cannot change the published format
+unnoticed, because what is made is read again by a test, and what does not fit is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.handoff.document import Node
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class UserSection(_Closed):
+    """A person's login on every node."""
+
+    uid: int
+    keys: list[str]
+    account: str
+    admin: bool
+
+
+class SurroundingsSection(_Closed):
+    """Proxy, certificates, mirror and time. Paths are relative to the description's folder."""
+
+    http_proxy: str | None
+    no_proxy: list[str]
+    certificate_authorities: list[str]
+    package_mirror: str | None
+    time_servers: list[str]
+
+
+class HookSection(_Closed):
+    """A step of the site's own. No pools means all."""
+
+    at: str
+    run: str
+    pools: list[str]
+
+
+class ClusterSection(_Closed):
+    """Name, people and surroundings. A node is `<node>.<name>.<domain>`."""
+
+    name: str
+    domain: str
+    users: dict[str, UserSection]
+    surroundings: SurroundingsSection
+    hooks: list[HookSection]
+
+
+class SiteSection(_Closed):
+    """Where nodes are. `simulated`: they only play their machine type."""
+
+    provider: str
+    network: str
+    place: str
+    simulated: bool
+
+
+class FabricSection(_Closed):
+    """How compute nodes hang together."""
+
+    topology: Literal["flat", "tree", "block"]
+    nodes_per_leaf: int | None
+    block_size: int | None
+
+
+class ServedShare(_Closed):
+    """A directory that a node of the cluster serves. Size in bytes."""
+
+    kind: Literal["served"]
+    size: int | None
+
+
+class NfsShare(_Closed):
+    """A file system that a server outside exports."""
+
+    kind: Literal["nfs"]
+    server: str
+    export: str
+    options: str
+
+
+class StorageSection(_Closed):
+    """Shared file systems by mount point."""
+
+    shares: dict[str, ServedShare | NfsShare]
+
+
+class PartitionSection(_Closed):
+    """A Slurm partition. Times in seconds; none means no limit."""
+
+    name: str
+    nodes: str
+    default: bool
+    max_time: int | None
+    default_time: int | None
+    priority: int
+    exclusive: bool
+
+
+class LimitsSection(_Closed):
+    """The most that a team may use at one time. Wall time in seconds."""
+
+    gpus: int | None
+    nodes: int | None
+    jobs: int | None
+    wall_time: int | None
+
+
+class AccountSection(_Closed):
+    """A team in the accounting database."""
+
+    description: str
+    parent: str | None
+    shares: int
+    limits: LimitsSection
+
+
+class CgroupSection(_Closed):
+    """Slurm's CgroupPlugin and CgroupMountpoint."""
+
+    plugin: str
+    mountpoint: str | None
+
+
+class SchedulerSection(_Closed):
+    """Slurm. `config_overrides`: nodes have other hardware than they say."""
+
+    release: str
+    partitions: dict[str, PartitionSection]
+    accounts: dict[str, AccountSection]
+    options: dict[str, str | int]
+    accounting: bool
+    rest: bool
+    cgroup: CgroupSection
+    config_overrides: bool
+
+
+class RepositorySection(_Closed):
+    """An apt repository of the user's own."""
+
+    url: str
+    suite: str
+    components: list[str]
+    key: str
+
+
+class SoftwareSection(_Closed):
+    """What is installed, and from where."""
+
+    distribution: str
+    packages: list[str]
+    slurm_source: Literal["distribution", "repository"]
+    slurm_repository: RepositorySection | None
+    containers: bool
+    monitoring: bool
+
+
+class Document(_Closed):
+    """The versioned document between what builds machines and what configures them. It holds no secret."""
+
+    version: Literal[1]
+    cluster: ClusterSection
+    site: dict[str, SiteSection]
+    hardware: dict[str, Hardware]
+    nodes: tuple[Node, ...]
+    fabric: FabricSection
+    storage: StorageSection
+    scheduler: SchedulerSection
+    software: SoftwareSection
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema that is published."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Document.model_json_schema(),
+        "title": "clusterwright hand-off, version 1",
+    }
