@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -18,7 +18,11 @@ def test_process_time(words: list[str], bar: float, tmp_path: Path) -> None:
 
 
 def _seconds(words: list[str], home: Path) -> float:
-    before = os.times()
+    before = _children()
     subprocess.run([BIN / "clusterwright", *words], env=environment(home), check=True, capture_output=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return _children() - before
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

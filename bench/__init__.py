@@ -1,0 +1,1 @@
+"""What clusterwright must reach, measured."""

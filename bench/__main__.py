@@ -1,0 +1,55 @@
+"""`make bench`: measure everything, print it as it comes, and write docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import command, core
+from bench.result import Result
+
+PAGE = Path("docs/benchmarks.md")
+_HEAD = ("what", "measured", "bar", "", "in proportion", "note")
+
+
+def _results() -> Iterator[Result]:
+    yield from command.results()
+    yield from core.results()
+
+
+def _machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cores = len(os.sched_getaffinity(0))
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{cores} cores, {memory:.0f} GiB, {system}"
+
+
+def _page(results: list[Result]) -> str:
+    rows = [_HEAD, tuple("---" for _ in _HEAD), *(result.row() for result in results)]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    day = datetime.now(UTC).date().isoformat()
+    return f"""# Benchmarks
+
+Written by `make bench` on {day}: {_machine()}.
+Proportions are to a plain step of the same run, so that figures of other machines can be compared.
+
+{table}
+"""
+
+
+def main() -> int:
+    results: list[Result] = []
+    for result in _results():
+        results.append(result)
+        print("  ".join(part for part in result.row() if part), flush=True)
+    PAGE.write_text(_page(results))
+    print(f"wrote {PAGE}")
+    return 1 if any(result.reached is False for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
