@@ -1,0 +1,109 @@
+"""An image: what configuring a node from the base left behind, kept as one overlay layer under a digest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from clusterwright.providers.lab import state
+from clusterwright.providers.lab.command import run
+from clusterwright.providers.lab.files import remove_tree
+from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.lab import Lab
+from clusterwright.providers.lab.machine import Bind, LabNode
+from clusterwright.providers.lab.rootfs import OnEvent
+from clusterwright.providers.lab.ssh import Target
+
+_BUILDER = "builder"
+# What is the builder's own or says when it ran. Package lists stay: a node can install without fetching them.
+_NOT_IN_AN_IMAGE = (
+    "etc/hostname",
+    "etc/hosts",
+    "etc/machine-id",
+    "etc/resolv.conf",
+    "etc/ssh/ssh_host_ed25519_key",
+    "etc/ssh/ssh_host_ed25519_key.pub",
+    "etc/systemd/network/10-lab.network",
+    "root/.ansible",
+    "root/.bash_history",
+    "root/.ssh",
+    "var/cache/apt/archives",
+    "var/lib/systemd/random-seed",
+    "var/log/journal",
+    "run",
+    "tmp",
+    "var/tmp",
+)
+
+
+def image_path(home: LabHome, digest: str) -> Path | None:
+    """The image's layer, when it has been baked."""
+    layer = home.images / digest
+    return layer if layer.is_dir() else None
+
+
+def bake(
+    home: LabHome,
+    digest: str,
+    configure: Callable[[Target], None],
+    on_event: OnEvent,
+    package_mirror: str = "",
+) -> Path:
+    """The image of this digest; when absent, `configure` makes it on a node that reaches packages.
+
+    Killed at any moment it leaves at most the builder's lab, which the digest's next bake destroys first.
+    """
+    with state.shared_resource(home, f"image-{digest}"):
+        return image_path(home, digest) or _bake(home, digest, configure, on_event, package_mirror)
+
+
+def images(home: LabHome) -> list[str]:
+    """Digests of all images."""
+    if not home.images.is_dir():
+        return []
+    return sorted(path.name for path in home.images.iterdir() if not path.name.startswith("."))
+
+
+def remove_image(home: LabHome, digest: str) -> None:
+    """Delete an image; a lab that still runs on it must be destroyed first."""
+    remove_tree(home.images / digest)
+
+
+def _bake(
+    home: LabHome, digest: str, configure: Callable[[Target], None], on_event: OnEvent, package_mirror: str
+) -> Path:
+    # An underscore cannot be in a cluster's name, so this lab is nobody's.
+    lab = Lab(home, f"image_{digest[:16]}")
+    with lab.locked():
+        lab.destroy()
+        on_event("image", f"baking {digest}")
+        home.package_archives.mkdir(parents=True, exist_ok=True)
+        node = LabNode(_BUILDER, lab.reserve().subnet[2])
+        archives = Bind(home.package_archives, "/var/cache/apt/archives")
+        try:
+            with state.shared_resource(home, "archives"):
+                [target] = lab.ensure([node], on_event, binds=[archives], package_mirror=package_mirror)
+                configure(target)
+                lab.stop_nodes([_BUILDER])
+            layer = _freeze(home, digest, lab.machine(_BUILDER).upper)
+        finally:
+            lab.destroy()
+        on_event("image", f"baked {digest}")
+    return layer
+
+
+def _freeze(home: LabHome, digest: str, upper: Path) -> Path:
+    for name in _NOT_IN_AN_IMAGE:
+        remove_tree(upper / name)
+    for log in (upper / "var/log").rglob("*"):
+        if log.is_file() and not log.is_symlink():
+            log.write_bytes(b"")
+    partial, layer = home.images / f".{digest}.partial", home.images / digest
+    remove_tree(partial)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    # `mv` keeps the overlay's marks (whiteouts, opaque folders) also where cache and state are on two disks.
+    run(["mv", "-T", str(upper), str(partial)])
+    # The layer is only written once: on the disk before its name says that it is complete.
+    run(["sync", "--file-system", str(partial)])
+    partial.rename(layer)
+    return layer

@@ -1,0 +1,296 @@
+"""The front of the lab: reserve a network, ensure nodes, remove them, destroy everything, and look.
+
+Nothing here trusts that the last call finished. What exists is found by names that follow from the lab's
+name, so any call after a crash, a kill or a reboot does what is left to do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from clusterwright.finding import Finding, Refused, Where
+from clusterwright.providers.lab import machine as machines
+from clusterwright.providers.lab import network as networks
+from clusterwright.providers.lab import state
+from clusterwright.providers.lab.cgroup import NodeGroups
+from clusterwright.providers.lab.files import remove_tree
+from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.machine import Bind, LabNode, Machine
+from clusterwright.providers.lab.network import Network, lab_digest
+from clusterwright.providers.lab.process import running_machines
+from clusterwright.providers.lab.rootfs import OnEvent, ensure_base
+from clusterwright.providers.lab.ssh import (
+    PORT,
+    Target,
+    operator_key,
+    public_key,
+    wait_until_answering,
+    write_known_hosts,
+)
+
+Item = TypeVar("Item")
+NODE_DID_NOT_BOOT = "CW7010"
+ADDRESS_OUTSIDE = "CW7011"
+_BOOT_PATIENCE_S = 60.0
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A folder of the lab that every node mounts at the same place."""
+
+    name: str
+    mount_point: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """One node as it is now."""
+
+    name: str
+    address: str
+    state: Literal["running", "frozen", "stopped", "half-made"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabStatus:
+    """One lab as it is now; the subnet is None when its state file is missing or cannot be read."""
+
+    name: str
+    subnet: IPv4Network | None
+    nodes: tuple[NodeStatus, ...]
+
+
+@dataclass(slots=True)
+class Lab:
+    """One lab by name. Methods that change it hold its lock; `locked()` holds it around several."""
+
+    home: LabHome
+    name: str
+    _held: int = field(default=0, init=False)
+
+    @property
+    def folder(self) -> Path:
+        return state.folder(self.home, self.name)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lab for several steps; another process is refused by name, this object may nest."""
+        if self._held:
+            yield
+            return
+        with state.locked(self.home, self.name):
+            self._held += 1
+            try:
+                yield
+            finally:
+                self._held -= 1
+
+    def reserve(self) -> Network:
+        """The lab's network, chosen and recorded by the first call."""
+        with self.locked():
+            return networks.reserve(self.home, self.name)
+
+    def ensure(
+        self,
+        nodes: Sequence[LabNode],
+        on_event: OnEvent,
+        *,
+        image: Path | None = None,
+        shares: Sequence[Share] = (),
+        binds: Sequence[Bind] = (),
+        package_mirror: str = "",
+    ) -> list[Target]:
+        """Have these nodes up and answering over SSH; those that run are left alone."""
+        with self.locked():
+            network = self.reserve()
+            self._refuse_addresses_outside(network, nodes)
+            base = ensure_base(self.home, on_event, package_mirror)
+            networks.bring_up(self.home, network)
+            layers = [image, base] if image else [base]
+            everywhere = [*self._shared_folders(shares), *binds]
+            operator = public_key(operator_key(self.folder / "ssh"))
+            running = self._running()
+
+            def up(node: LabNode) -> Finding | None:
+                machine = self._machine(node.name)
+                if self._is_as_wanted(machine, node, running):
+                    return None
+                machines.stop(machine, 0)
+                machines.prepare(machine, node, layers, network, operator)
+                on_event(node.name, "booting")
+                machines.start(machine, network, everywhere)
+                return self._wait(machine, node, on_event)
+
+            findings = _each(up, nodes)
+            self._pin_host_keys()
+            self._raise(findings)
+            return self.targets([node.name for node in nodes])
+
+    def remove_nodes(self, names: Sequence[str]) -> None:
+        """Power these nodes off and delete them; the others do not notice."""
+        with self.locked():
+            self._raise(_each(self._remove, names))
+            self._pin_host_keys()
+
+    def stop_nodes(self, names: Sequence[str], patience_s: float = 20.0) -> None:
+        """Power these nodes off in order and keep their files; `ensure` boots them again."""
+        with self.locked():
+            self._raise(_each(lambda name: machines.stop(self._machine(name), patience_s), names))
+
+    def destroy(self) -> None:
+        """Leave nothing of the lab (process, mount, group, interface, table, file), readable or half made."""
+        with self.locked():
+            self._raise(_each(self._remove, sorted({*self.node_names(), *self._running()})))
+            NodeGroups(lab_digest(self.name)).remove()
+            networks.tear_down(self.home, self.name)
+            remove_tree(self.folder)
+
+    def node_names(self) -> list[str]:
+        """Every node that has a folder."""
+        folder = self.folder / "nodes"
+        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+    def targets(self, names: Sequence[str]) -> list[Target]:
+        """How to reach nodes of this lab."""
+        found = []
+        for name in names:
+            recorded = self._machine(name).record()
+            if recorded:
+                ssh = self.folder / "ssh"
+                known = ssh / "known_hosts"
+                found.append(Target(name, recorded["address"], PORT, "root", ssh / "operator_ed25519", known))
+        return found
+
+    def status(self) -> LabStatus:
+        """What there is, without a lock and without changing anything."""
+        try:
+            known = state.load(self.home, self.name)
+        except Refused:
+            known = None
+        running = self._running()
+        nodes = tuple(self._node_status(name, running) for name in self.node_names())
+        return LabStatus(self.name, known.subnet if known else None, nodes)
+
+    def kill(self, node: str) -> None:
+        """Cut a node's power."""
+        machines.kill(self._machine(node))
+
+    def freeze(self, node: str) -> None:
+        """Hang a node; `thaw` lets it go on."""
+        machines.freeze(self._machine(node))
+
+    def thaw(self, node: str) -> None:
+        machines.thaw(self._machine(node))
+
+    def machine(self, node: str) -> Machine:
+        """Where a node's console, journal and simulated hardware lie."""
+        return self._machine(node)
+
+    def _machine(self, node: str) -> Machine:
+        return Machine(self.name, node, self.folder / "nodes" / node)
+
+    def _running(self) -> Mapping[str, int]:
+        prefix = machines.machine_prefix(self.name)
+        return {name.removeprefix(prefix): pid for name, pid in running_machines(prefix).items()}
+
+    def _is_as_wanted(self, machine: Machine, node: LabNode, running: Mapping[str, int]) -> bool:
+        recorded = machine.record()
+        if node.name not in running or not recorded or recorded["address"] != str(node.address):
+            return False
+        return wait_until_answering(str(node.address), time.monotonic() + 2.0, iter([True] * 50))
+
+    def _wait(self, machine: Machine, node: LabNode, on_event: OnEvent) -> Finding | None:
+        deadline = time.monotonic() + _BOOT_PATIENCE_S
+        still_runs = (machine.pid() is not None for _ in iter(int, 1))
+        if wait_until_answering(str(node.address), deadline, still_runs):
+            on_event(node.name, "answers over SSH")
+            return None
+        words = (
+            " ".join(machine.console.read_text(errors="replace").split())[-400:]
+            if machine.console.exists()
+            else ""
+        )
+        return Finding(
+            NODE_DID_NOT_BOOT,
+            Where(path=node.name),
+            f"node {node.name} did not answer over SSH; its console ends: {words or '(empty)'}",
+            f"Look at `clusterwright logs {self.name} {node.name}`, then run the same command again",
+        )
+
+    def _remove(self, name: str) -> None:
+        machine = self._machine(name)
+        machines.stop(machine, 0)
+        remove_tree(machine.folder)
+
+    def _raise(self, findings: Sequence[Finding]) -> None:
+        if findings:
+            raise Refused(findings)
+
+    def _pin_host_keys(self) -> None:
+        keys = []
+        for name in self.node_names():
+            machine = self._machine(name)
+            recorded = machine.record()
+            if recorded:
+                keys.append((name, recorded["address"], public_key(machine.host_key)))
+        write_known_hosts(self.folder / "ssh" / "known_hosts", keys)
+
+    def _shared_folders(self, shares: Sequence[Share]) -> list[Bind]:
+        binds = []
+        for share in shares:
+            folder = self.folder / "shares" / share.name
+            folder.mkdir(parents=True, exist_ok=True)
+            binds.append(Bind(folder, share.mount_point))
+        return binds
+
+    def _node_status(self, name: str, running: Mapping[str, int]) -> NodeStatus:
+        machine = self._machine(name)
+        recorded = machine.record()
+        if not recorded:
+            return NodeStatus(name, "", "half-made")
+        if name not in running:
+            return NodeStatus(name, recorded["address"], "stopped")
+        return NodeStatus(name, recorded["address"], "frozen" if machines.frozen(machine) else "running")
+
+    def _refuse_addresses_outside(self, network: Network, nodes: Sequence[LabNode]) -> None:
+        usable = set(network.subnet.hosts()) - {network.gateway}
+        findings = [
+            Finding(
+                ADDRESS_OUTSIDE,
+                Where(path=node.name),
+                f"address {node.address} of {node.name} is not free in the lab's network {network.subnet}",
+                "Plan the cluster with the network that this lab reserved",
+            )
+            for node in nodes
+            if node.address not in usable
+        ]
+        if findings:
+            raise Refused(findings)
+
+
+def _each(work: Callable[[Item], Finding | None], items: Sequence[Item]) -> list[Finding]:
+    """Do the work for all at once; every item gets its turn before the findings come back."""
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        return [finding for findings in pool.map(partial(_found, work), items) for finding in findings]
+
+
+def _found(work: Callable[[Item], Finding | None], item: Item) -> list[Finding]:
+    try:
+        finding = work(item)
+    except Refused as refused:
+        return list(refused.findings)
+    return [finding] if finding else []
+
+
+def list_labs(home: LabHome) -> list[LabStatus]:
+    """Every lab of this user."""
+    return [Lab(home, name).status() for name in state.names(home)]

@@ -1,0 +1,280 @@
+"""One node of a lab: an overlay root, a systemd-nspawn machine on the lab's bridge, and their end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_systemd, mounts_both_versions
+from clusterwright.providers.lab.command import quiet
+from clusterwright.providers.lab.files import link, place, remove_tree, write_json
+from clusterwright.providers.lab.network import Network, lab_digest, nameservers, outward_mtu
+from clusterwright.providers.lab.process import MACHINE_OPTION, running_machines, send
+from clusterwright.providers.lab.ssh import key_pair, public_key
+
+_CONSOLE_BYTES_KEPT = 4 * 1024 * 1024
+# In the launcher's own mount namespace: the overlay vanishes with the node's last process, however it ends.
+_LAUNCHER = """
+overlay=$1 root=$2 groups=$3; shift 3
+mount -t overlay overlay -o "$overlay" "$root" || exit 1
+for group in $groups; do echo $$ > "$group/cgroup.procs" || exit 1; done
+exec "$@"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LabNode:
+    """What a lab is asked to run: a name, its planned address, and the hardware it pretends to have."""
+
+    name: str
+    address: IPv4Address
+    hardware: simulate.Hardware = field(default_factory=simulate.Hardware)
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A folder of the host that a node sees."""
+
+    source: Path
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A node's place on the host: everything it is can be found from the lab's and the node's names."""
+
+    lab: str
+    name: str
+    folder: Path
+
+    @property
+    def machine_name(self) -> str:
+        return f"{machine_prefix(self.lab)}{self.name}"
+
+    @property
+    def upper(self) -> Path:
+        return self.folder / "upper"
+
+    @property
+    def console(self) -> Path:
+        return self.folder / "console.log"
+
+    @property
+    def journal(self) -> Path:
+        return self.upper / "var" / "log" / "journal"
+
+    @property
+    def hardware_folder(self) -> Path:
+        return self.folder / "hardware"
+
+    @property
+    def host_key(self) -> Path:
+        return self.folder / "ssh_host_ed25519_key"
+
+    @property
+    def groups(self) -> NodeGroups:
+        return NodeGroups(lab_digest(self.lab), self.name)
+
+    def record(self) -> Mapping[str, str] | None:
+        """What the node's root was prepared for; None for one that is half made."""
+        try:
+            document = json.loads((self.folder / "node.json").read_text(encoding="utf-8"))
+            return {"address": str(document["address"]), "layers": str(document["layers"])}
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def console_text(self) -> str:
+        """What the node wrote to its console, over all its boots."""
+        return self.console.read_text(errors="replace") if self.console.exists() else ""
+
+    def pid(self) -> int | None:
+        """The container manager's process id, when the node runs."""
+        return running_machines(self.machine_name).get(self.machine_name)
+
+
+def machine_prefix(lab: str) -> str:
+    """Starts the names of a lab's machines; a machine name of systemd's has at most 64 characters."""
+    return f"cw-{lab_digest(lab)}-"
+
+
+def prepare(machine: Machine, node: LabNode, layers: Sequence[Path], network: Network, operator: str) -> None:
+    """Make the node's own layer, unless it is there and was made for the same address."""
+    recorded = machine.record()
+    if recorded and recorded["address"] == str(node.address):
+        simulate.write_hardware(machine.hardware_folder, node.hardware)
+        return
+    remove_tree(machine.folder)
+    for part in ("upper", "work", "root"):
+        (machine.folder / part).mkdir(parents=True)
+    key_pair(machine.host_key, f"root@{node.name}")
+    _write_identity(machine, node, network, operator)
+    simulate.write_hardware(machine.hardware_folder, node.hardware)
+    if node.hardware.gpus or node.hardware.nics:
+        simulate.install(machine.upper, gpus=bool(node.hardware.gpus))
+    lower = ":".join(str(layer) for layer in layers)
+    write_json(machine.folder / "node.json", {"address": str(node.address), "layers": lower})
+
+
+def start(machine: Machine, network: Network, binds: Sequence[Bind]) -> None:
+    """Boot a node that does not run, as a process that outlives this one."""
+    recorded = machine.record()
+    assert recorded is not None, "prepare() comes before start()"
+    _trim_console(machine.console)
+    overlay = f"lowerdir={recorded['layers']},upperdir={machine.upper},workdir={machine.folder / 'work'}"
+    groups = " ".join(str(path) for path in machine.groups.create())
+    argv = ["setsid", "--fork", "unshare", "--mount", "--propagation", "private", "sh", "-c", _LAUNCHER]
+    argv += ["clusterwright-lab", overlay, str(machine.folder / "root"), groups]
+    with machine.console.open("ab") as console:
+        subprocess.run(
+            [*argv, *_nspawn(machine, network, binds)],
+            stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=_environment(), cwd="/", check=True,
+        )  # fmt: skip
+
+
+def stop(machine: Machine, patience_s: float) -> None:
+    """Power the node off, or cut its power when it does not go in time; leaves its files."""
+    pid = machine.pid()
+    if pid is not None and patience_s > 0:
+        thaw(machine)
+        send(pid, machine.machine_name, signal.SIGTERM, patience_s)
+    kill(machine)
+    machine.groups.remove()
+    # nspawn removes this folder itself only where /run is a tmpfs.
+    remove_tree(Path("/run/systemd/nspawn/propagate") / machine.machine_name)
+
+
+def kill(machine: Machine) -> None:
+    """Cut the power: every process of the node ends now."""
+    machine.groups.kill()
+    pid = machine.pid()
+    while pid is not None:
+        send(pid, machine.machine_name, signal.SIGKILL, 5.0)
+        machine.groups.kill()
+        pid = machine.pid()
+
+
+def freeze(machine: Machine) -> None:
+    """Stop all of the node's processes where they are, as a hung machine does."""
+    _set_frozen(machine, "1")
+
+
+def thaw(machine: Machine) -> None:
+    _set_frozen(machine, "0")
+
+
+def frozen(machine: Machine) -> bool:
+    group = _group(machine)
+    return bool(group) and (group / "cgroup.freeze").read_text().strip() == "1" if group else False
+
+
+def attach_hardware(machine: Machine) -> None:
+    """Let a running node see its hardware file as it is now."""
+    leader = leader_pid(machine)
+    if leader is not None:
+        quiet(["nsenter", "-t", str(leader), "-m", "-n", "/usr/lib/simulated-hardware/attach"])
+
+
+def leader_pid(machine: Machine) -> int | None:
+    """The node's own process 1, as the host numbers it."""
+    manager = machine.pid()
+    if manager is None:
+        return None
+    for path in Path(f"/proc/{manager}/task").glob("*/children"):
+        for child in path.read_text().split():
+            status = Path(f"/proc/{child}/status").read_text()
+            ids = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()
+            if len(ids) > 2 and ids[-1] == "1":
+                return int(child)
+    return None
+
+
+def _nspawn(machine: Machine, network: Network, binds: Sequence[Bind]) -> list[str]:
+    argv = ["systemd-nspawn", "--quiet", "--boot", f"{MACHINE_OPTION}{machine.machine_name}"]
+    argv += [f"--directory={machine.folder / 'root'}", f"--hostname={machine.name}"]
+    argv += [f"--network-bridge={network.bridge}", "--resolv-conf=off", "--timezone=off"]
+    argv += ["--link-journal=no", "--console=read-only", "--register=no"]
+    if host_runs_systemd():
+        major, uvm = simulate.local_majors()
+        argv += [f"--property=DeviceAllow=/dev/char/{number}:* rwm" for number in (major, uvm)]
+    else:
+        argv.append("--keep-unit")
+    argv.append(f"--bind-ro={_escaped(machine.hardware_folder)}:{simulate.NODE_FOLDER}")
+    shared = [*binds, *(Bind(source, target) for source, target in machine.groups.binds())]
+    argv += [f"--bind={_escaped(bind.source)}:{bind.target}" for bind in shared]
+    return [*argv, "--", "--show-status=yes"]
+
+
+def _environment() -> dict[str, str]:
+    environ = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+    # The lab's own lock keeps two from starting one node; nspawn's would stay behind after a kill.
+    environ["SYSTEMD_NSPAWN_LOCK"] = "0"
+    if mounts_both_versions():
+        environ["SYSTEMD_NSPAWN_UNIFIED_HIERARCHY"] = "1"
+    return environ
+
+
+def _write_identity(machine: Machine, node: LabNode, network: Network, operator: str) -> None:
+    root = machine.upper
+    place(root, "/etc/hostname", f"{node.name}\n")
+    place(
+        root, "/etc/hosts", f"127.0.0.1 localhost\n::1 localhost ip6-localhost\n{node.address} {node.name}\n"
+    )
+    identity = hashlib.sha256(f"{network.lab}/{node.name}/{node.address}".encode()).hexdigest()[:32]
+    place(root, "/etc/machine-id", f"{identity}\n", 0o444)
+    place(root, "/etc/resolv.conf", "".join(f"nameserver {address}\n" for address in nameservers()))
+    # Must sort before 80-container-host0.network, which asks for DHCP.
+    place(
+        root, "/etc/systemd/network/10-lab.network",
+        "[Match]\nName=host0\n\n"
+        f"[Link]\nMTUBytes={outward_mtu()}\n\n"
+        f"[Network]\nAddress={node.address}/{network.subnet.prefixlen}\nGateway={network.gateway}\n"
+        "LinkLocalAddressing=no\nIPv6AcceptRA=no\n",
+    )  # fmt: skip
+    place(root, "/etc/ssh/ssh_host_ed25519_key", machine.host_key.read_text(), 0o600)
+    place(root, "/etc/ssh/ssh_host_ed25519_key.pub", f"{public_key(machine.host_key)}\n")
+    place(root, "/root/.ssh/authorized_keys", f"{operator}\n", 0o600)
+    (root / "root").chmod(0o700)
+    (root / "root/.ssh").chmod(0o700)
+    link(root, "/etc/localtime", "/usr/share/zoneinfo/Etc/UTC")
+
+
+def _set_frozen(machine: Machine, value: str) -> None:
+    group = _group(machine)
+    if group:
+        (group / "cgroup.freeze").write_text(value)
+        until = time.monotonic() + 5
+        while f"frozen {value}" not in (group / "cgroup.events").read_text() and time.monotonic() < until:
+            time.sleep(0.01)
+
+
+def _group(machine: Machine) -> Path | None:
+    """The v2 group that holds the whole node: nspawn is in its `supervisor` part or in the group itself."""
+    pid = machine.pid()
+    group = group_of(pid) if pid is not None else None
+    if group is not None and group.name == "supervisor":
+        group = group.parent
+    return group if group is not None and (group / "cgroup.freeze").exists() else None
+
+
+def _trim_console(path: Path) -> None:
+    """Keep the end of a console log that many boots have made long."""
+    if path.exists() and path.stat().st_size > _CONSOLE_BYTES_KEPT:
+        with path.open("r+b") as stream:
+            stream.seek(-_CONSOLE_BYTES_KEPT // 2, os.SEEK_END)
+            end = stream.read()
+            stream.seek(0)
+            stream.truncate()
+            stream.write(end)
+
+
+def _escaped(path: Path) -> str:
+    return str(path).replace("\\", "\\\\").replace(":", "\\:")

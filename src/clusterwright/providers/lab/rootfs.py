@@ -1,0 +1,119 @@
+"""The base root file system of every node: a minimal Debian, built once and shared by all labs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from clusterwright.finding import Refused, Where, refuse
+from clusterwright.providers.lab import state
+from clusterwright.providers.lab.apt import Source, sources_for
+from clusterwright.providers.lab.command import run
+from clusterwright.providers.lab.files import link, place, remove_tree
+from clusterwright.providers.lab.home import LabHome
+
+SUITE = "trixie"
+BASE_FAILED = "CW7060"
+# What a machine needs to boot, to be reached over SSH and to run Ansible's modules; the rest is roles'.
+PACKAGES = (
+    "ca-certificates",
+    "dbus",
+    "iproute2",
+    "iputils-ping",
+    "libpam-systemd",
+    "openssh-server",
+    "procps",
+    "python3",
+    "python3-apt",
+    "systemd",
+    "systemd-sysv",
+)
+# Raise it when `_settle` changes what it writes, so that bases made before are not taken for current ones.
+_LAYOUT = 1
+_UNITS_WITHOUT_USE_IN_A_NODE = (
+    "apt-daily-upgrade.timer",
+    "apt-daily.timer",
+    "console-getty.service",
+    "dpkg-db-backup.timer",
+    "systemd-logind-varlink.socket",
+)
+
+OnEvent = Callable[[str, str], None]
+"""Told the subject (a node, `base`, `image`) and what happens to it now."""
+
+
+def digest(sources: list[Source]) -> str:
+    """Names the base by everything that goes into it."""
+    content = [_LAYOUT, SUITE, platform.machine(), sorted(PACKAGES), [str(source) for source in sources]]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def ensure_base(home: LabHome, on_event: OnEvent, package_mirror: str = "") -> Path:
+    """The base's folder; built on the first call, by one process at a time."""
+    sources = sources_for(SUITE, package_mirror)
+    base = home.rootfs / digest(sources)
+    if base.is_dir():
+        return base
+    with state.shared_resource(home, "rootfs"):
+        if not base.is_dir():
+            on_event("base", f"building Debian {SUITE} with {len(PACKAGES)} packages")
+            _build(home, base, sources)
+            on_event("base", "built")
+    return base
+
+
+def _build(home: LabHome, base: Path, sources: list[Source]) -> None:
+    partial = base.with_name(f".{base.name}.partial")
+    remove_tree(partial)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    home.package_archives.mkdir(parents=True, exist_ok=True)
+    try:
+        run(_mmdebstrap(home, partial, sources))
+    except Refused as failed:
+        remove_tree(partial)
+        raise refuse(
+            BASE_FAILED,
+            Where(path="mmdebstrap"),
+            f"the base root file system could not be built: {failed.findings[0].what}",
+            "Check that this machine reaches its package mirror, or name another one in the description",
+        ) from None
+    _settle(partial)
+    partial.rename(base)
+
+
+def _mmdebstrap(home: LabHome, target: Path, sources: list[Source]) -> list[str]:
+    """In a mount namespace of its own: the bound package cache is gone with the process, however it ends."""
+    archives = "var/cache/apt/archives"
+    return [
+        "unshare", "--mount", "--propagation", "private",
+        "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
+        f"--include={','.join(PACKAGES)}",
+        "--aptopt=APT::Install-Recommends \"false\"",
+        "--aptopt=APT::Sandbox::User \"root\"",
+        "--dpkgopt=force-unsafe-io",
+        # Both stages object to packages that were in the cache before or stay in it.
+        "--skip=download/empty,essential/unlink",
+        f'--setup-hook=mkdir -p "$1/{archives}" && mount --bind "{home.package_archives}" "$1/{archives}"',
+        f'--customize-hook=umount "$1/{archives}"',
+        SUITE, str(target), *map(str, sources),
+    ]  # fmt: skip
+
+
+def _settle(root: Path) -> None:
+    """Make it a machine nobody has used yet, quick to boot in a container."""
+    for unit in _UNITS_WITHOUT_USE_IN_A_NODE:
+        link(root, f"/etc/systemd/system/{unit}", "/dev/null")
+    wants = "/etc/systemd/system/multi-user.target.wants"
+    link(root, f"{wants}/systemd-networkd.service", "/usr/lib/systemd/system/systemd-networkd.service")
+    for key in (root / "etc/ssh").glob("ssh_host_*"):
+        key.unlink()
+    place(root, "/etc/ssh/sshd_config.d/lab.conf", "HostKey /etc/ssh/ssh_host_ed25519_key\nUseDNS no\n")
+    place(root, "/etc/apt/apt.conf.d/90lab", 'APT::Keep-Downloaded-Packages "true";\n')
+    place(root, "/etc/machine-id", "")
+    place(root, "/etc/hostname", "")
+    (root / "var/log/journal").mkdir(parents=True, exist_ok=True)
+    # A node's root file system is one host's scratch file: syncing every unpacked file gains nothing.
+    place(root, "/etc/dpkg/dpkg.cfg.d/lab", "force-unsafe-io\n")
