@@ -102,19 +102,23 @@ def loads(text: str, file: str = "") -> Handoff:
     from clusterwright.handoff.sections import Document
 
     try:
-        body = json.loads(text)
-        version = body["version"]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise _damaged(file, [("", "this is no hand-off document")]) from error
-    if version != VERSION:
-        what = f"hand-off version {version}, and this clusterwright reads version {VERSION}"
-        raise refuse("CW2002", Where(file), what, _REMEDY)
-    try:
         document = Document.model_validate_json(text)
     except ValidationError as error:
+        version = _version(text)
+        if version not in (None, VERSION):
+            what = f"hand-off version {version}, and this clusterwright reads version {VERSION}"
+            raise refuse("CW2002", Where(file), what, _REMEDY) from error
         faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
         raise _damaged(file, faults) from error
-    return Handoff(**{**body, "hardware": document.hardware, "nodes": document.nodes})
+    sections = document.model_dump(exclude={"hardware", "nodes"})
+    return Handoff(**sections, hardware=document.hardware, nodes=document.nodes)
+
+
+def _version(text: str) -> object:
+    try:
+        return json.loads(text).get("version")
+    except (ValueError, AttributeError, RecursionError):
+        return None
 
 
 def _damaged(file: str, faults: list[tuple[str, str]]) -> Refused:

@@ -6,12 +6,17 @@ unnoticed, because what is made is read again by a test, and what does not fit i
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.handoff.document import Node
+
+FILE = Path("schemas/handoff.schema.json")
 
 
 class _Closed(BaseModel):
@@ -185,3 +190,12 @@ def schema() -> dict[str, Any]:
         **Document.model_json_schema(),
         "title": "clusterwright hand-off, version 1",
     }
+
+
+def text() -> str:
+    """The schema as the committed file holds it."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1] if len(sys.argv) > 1 else FILE).write_text(text(), encoding="utf-8")
