@@ -32,5 +32,10 @@ class Outcome:
         return {name: node for name, node in self.nodes.items() if node.status in ("failed", "unreachable")}
 
     @property
+    def changed(self) -> tuple[str, ...]:
+        """Nodes on which something was changed."""
+        return tuple(sorted(name for name, node in self.nodes.items() if node.status == "changed"))
+
+    @property
     def ok(self) -> bool:
-        return not self.broken and (self.acceptance is None or self.acceptance.passed)
+        return not self.broken and (self.acceptance is None or self.acceptance.accepted)

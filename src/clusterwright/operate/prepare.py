@@ -17,10 +17,19 @@ from clusterwright.spec.load import LoadedSpec, load
 
 
 @dataclass(frozen=True)
+class Described:
+    """A description as it is to be brought up: a rehearsal is a lab with a name of its own."""
+
+    loaded: LoadedSpec
+    spec: ClusterSpec
+    notes: tuple[Finding, ...] = ()
+    rehearsal_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A description that passed, planned and rendered."""
 
-    loaded: LoadedSpec
     plan: ClusterPlan
     handoff: Handoff
     files: tuple[NodeFile, ...]
@@ -28,27 +37,27 @@ class Prepared:
     """Warnings and notes; an error would have been refused."""
 
 
-def described(source: Source) -> tuple[LoadedSpec, ClusterSpec, tuple[Finding, ...]]:
-    """The description as it is brought up: a rehearsal is a lab of another name."""
+def described(source: Source) -> Described:
+    """Read a description. Raises Refused with every mistake at its line."""
     loaded = load(source.file)
     if not source.rehearse:
-        return loaded, loaded.spec, ()
+        return Described(loaded, loaded.spec)
     rehearsal = rehearse(loaded.spec, source.counts)
     spec = rehearsal.spec.model_copy(update={"cluster": rehearsal_name(loaded.spec.cluster)})
-    return loaded, spec, rehearsal.findings
+    return Described(loaded, spec, rehearsal.findings, rehearsal.of)
 
 
 def prepare(
-    source: Source,
+    description: Described,
     *,
     ground: Mapping[str, Ground] | None = None,
     previous: Mapping[str, str] | None = None,
 ) -> Prepared:
-    """Load, check, plan and render. Raises Refused with every finding at once."""
-    loaded, spec, notes = described(source)
-    findings = (*notes, *check(spec, ground=ground, where=loaded.where))
+    """Check, plan and render. Raises Refused with every finding at once."""
+    spec, where = description.spec, description.loaded.where
+    findings = (*description.notes, *check(spec, where, ground=ground))
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise Refused(findings)
-    planned = plan(spec, ground=ground, previous=previous)
+    planned = plan(spec, ground=ground, previous=previous, rehearsal_of=description.rehearsal_of)
     handoff = from_plan(planned)
-    return Prepared(loaded, planned, handoff, render(handoff), findings)
+    return Prepared(planned, handoff, render(handoff), findings)

@@ -49,14 +49,37 @@ class Queue:
                 "`clusterwright status` shows the node's state",
             )
 
-    def wait_until(
-        self, nodes: Collection[str], ready: Callable[[str], bool], timeout: float
-    ) -> tuple[str, ...]:
-        """Wait until `ready(state)` holds for every node; what still fails after `timeout` seconds."""
-        deadline = time.monotonic() + timeout
+    def take_up(self, nodes: Collection[str], patience: float) -> tuple[str, ...]:
+        """Wait until Slurm has taken up these nodes; returns those that it has not after `patience` seconds.
+
+        A node that Slurm set DOWN while it was being rebuilt is resumed; one that somebody drained is not.
+        """
+        deadline = time.monotonic() + patience
         while True:
             states = self.states()
-            late = tuple(sorted(node for node in nodes if not ready(states.get(node, ("unknown", ""))[0])))
+            late = tuple(sorted(node for node in nodes if not _in_use(states.get(node, ("", ""))[0])))
             if not late or time.monotonic() > deadline:
                 return late
+            down = [node for node in late if states.get(node, ("", ""))[0] == "down"]
+            if down:
+                self.update(down, "state=resume")
             time.sleep(0.2)
+
+    def wait_for_jobs(self, nodes: Collection[str], patience: float, say: Callable[[str], None]) -> bool:
+        """Wait until no job runs on these nodes; False when `patience` seconds were not enough."""
+        deadline = time.monotonic() + patience
+        said = ""
+        while busy := self.jobs_on(nodes):
+            words = "; ".join(f"{node}: {', '.join(jobs)}" for node, jobs in busy.items())
+            if words != said:
+                say(f"waiting for jobs on {words}")
+                said = words
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.5)
+        return True
+
+
+def _in_use(state: str) -> bool:
+    """`sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down."""
+    return state.isalpha() and state in {"idle", "mixed", "allocated", "completing", "drained", "draining"}

@@ -1,0 +1,90 @@
+"""A cluster that was brought up: what it is, and how its nodes are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from clusterwright.converge.target import Target
+from clusterwright.finding import Where, refuse
+from clusterwright.handoff import Handoff
+from clusterwright.operate.disturb import queue_of
+from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.machines import Machines
+from clusterwright.operate.provider import machines_by_name, machines_of_cluster
+from clusterwright.operate.queue import Queue
+from clusterwright.operate.source import Source, cluster_home, recorded
+from clusterwright.spec.nodeset import expand
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """By the name or description file that the user gave."""
+
+    home: ClusterHome
+
+    @classmethod
+    def named(cls, name_or_file: str) -> Cluster:
+        return cls(cluster_home(name_or_file))
+
+    @property
+    def name(self) -> str:
+        return self.home.name
+
+    @cached_property
+    def handoff(self) -> Handoff:
+        """As last applied. Raises Refused when the cluster never got that far."""
+        found = self.home.handoff()
+        if found is None:
+            raise refuse(
+                "CW8007",
+                Where(path=self.name),
+                f"cluster '{self.name}' is half-made: no `up` of it has finished",
+                "Run `clusterwright up` again: it goes on where it stopped; or `clusterwright destroy` it",
+            )
+        return found
+
+    @cached_property
+    def machines(self) -> Machines:
+        found = self.home.handoff()
+        return machines_of_cluster(found) if found else machines_by_name(self.name)
+
+    @cached_property
+    def targets(self) -> Mapping[str, Target]:
+        return self.machines.targets(self.handoff)
+
+    def source(self) -> Source:
+        """How it was brought up. Raises Refused when that was never recorded."""
+        found = recorded(self.home)
+        if found is None:
+            remedy = f"Run `clusterwright up FILE` with the description of '{self.name}'"
+            raise refuse("CW8008", Where(path=self.name), "its description is not recorded", remedy)
+        return found
+
+    def queue(self) -> Queue:
+        """Raises Refused when the cluster has no controller to ask."""
+        found = queue_of(self.handoff, self.targets)
+        if found is None:
+            remedy = f"Run `clusterwright up {self.name}` to bring it back"
+            raise refuse("CW8009", Where(path=self.name), "there is no controller to ask", remedy)
+        return found
+
+    def nodes(self, text: str) -> tuple[str, ...]:
+        """A node set of this cluster. Raises Refused with every name that is not one of its nodes."""
+        try:
+            names = tuple(expand(text))
+        except ValueError as error:
+            remedy = "Write it as Slurm does, for instance gpu-[001-004]"
+            raise refuse("CW8011", Where(path=text), str(error), remedy) from error
+        unknown = [name for name in names if name not in self.handoff.by_name]
+        if unknown:
+            there = ", ".join(list(self.handoff.by_name)[:8])
+            what = f"cluster '{self.name}' has no node {', '.join(unknown)}"
+            raise refuse("CW8012", Where(path=text), what, f"It has: {there}")
+        return names
+
+    def entry(self) -> str:
+        """The node that users log in to."""
+        nodes = (*self.handoff.with_role("login"), *self.handoff.with_role("controller"), *self.handoff.nodes)
+        return nodes[0].name

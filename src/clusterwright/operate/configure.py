@@ -1,0 +1,76 @@
+"""Bring running machines to what they should be: verify first, and push only where something differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from clusterwright.converge.push import Phase, push
+from clusterwright.converge.result import NodeResult
+from clusterwright.converge.target import Target
+from clusterwright.converge.verify import Verified, verify
+from clusterwright.event import Event, Report
+from clusterwright.finding import Where, refuse
+from clusterwright.operate.desired import Desired
+
+
+def install(desired: Desired, builder: Target, report: Report) -> None:
+    """Install everything that any node of the cluster may need on a builder."""
+    image = desired.bundle.image(builder.name)
+    run = desired.home.new_run("bake")
+    done = push(
+        desired.handoff, [builder], {builder.name: image}, run_dir=run, report=report, phase="install"
+    )
+    for result in done.broken.values():
+        raise refuse(
+            "CW8005",
+            Where(path="image"),
+            f"the image could not be installed: {result.failed_task}: {result.message}",
+            f"The whole record is in {run}; run the same command again once it is mended",
+        )
+
+
+def configure(
+    desired: Desired, targets: Mapping[str, Target], report: Report, *, full: bool
+) -> Mapping[str, NodeResult]:
+    """Converge `targets`. With `full`, every task runs on every node; else only where something differs."""
+    found = verify(targets.values(), {name: desired.wanted[name] for name in targets})
+    results: dict[str, NodeResult] = {}
+    differing: list[str] = []
+    for name, node in sorted(found.items()):
+        if node.unreachable:
+            results[name] = NodeResult("unreachable", message=node.unreachable)
+            report(Event("verify", "unreachable", node.unreachable, name))
+        elif full or not node.ok:
+            differing.append(name)
+            if node.applied:
+                for drifted in node.drift:
+                    report(Event("verify", "progress", drifted, name))
+        else:
+            results[name] = NodeResult("ok")
+            report(Event("verify", "ok", "as wanted", name))
+    for phase, names in _by_phase(found, differing, full):
+        run = desired.home.new_run("up")
+        done = push(
+            desired.handoff,
+            [targets[name] for name in names],
+            desired.wanted,
+            run_dir=run,
+            report=report,
+            phase=phase,
+            keys=desired.keys,
+            description_folder=desired.folder,
+        )
+        for name, result in done.nodes.items():
+            results[name] = replace(result, drift=found[name].drift if found[name].applied else ())
+    return results
+
+
+def _by_phase(
+    found: Mapping[str, Verified], names: Sequence[str], full: bool
+) -> Sequence[tuple[Phase, list[str]]]:
+    """The package manager runs only where a package is missing, or when everything was asked for."""
+    install = [name for name in names if full or found[name].packages_missing]
+    rest = [name for name in names if name not in install]
+    phases: list[tuple[Phase, list[str]]] = [("all", install), ("configure", rest)]
+    return [(phase, chosen) for phase, chosen in phases if chosen]

@@ -1,0 +1,60 @@
+"""What every node of a prepared cluster should be, keys included."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from clusterwright.bundle import generated
+from clusterwright.bundle.build import Bundle
+from clusterwright.bundle.wanted import Wanted
+from clusterwright.finding import Finding, Refused, Where
+from clusterwright.handoff import Handoff
+from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.keys import cluster_keys
+from clusterwright.render.file import NodeFile
+
+
+@dataclass(frozen=True)
+class Desired:
+    """One cluster as its description wants it."""
+
+    home: ClusterHome
+    handoff: Handoff
+    files: tuple[NodeFile, ...]
+    folder: Path
+    """Of the description: hooks and certificates are named relative to it."""
+
+    @cached_property
+    def keys(self) -> Mapping[str, bytes]:
+        return cluster_keys(self.home, self.handoff)
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        return Bundle(self.handoff, self.files, self.keys, self._attachments())
+
+    @cached_property
+    def wanted(self) -> Mapping[str, Wanted]:
+        return self.bundle.all()
+
+    def image_key(self) -> str:
+        """Names the image by everything that installing it depends on."""
+        image = self.bundle.image("image")
+        parts = [image.digest, self.handoff.software]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=list).encode()).hexdigest()[:16]
+
+    def _attachments(self) -> Mapping[str, str]:
+        texts, missing = {}, []
+        for path in generated.attachments(self.handoff):
+            try:
+                texts[path] = (self.folder / path).read_text()
+            except (OSError, UnicodeDecodeError) as error:
+                remedy = "Put it beside the description, or name another file"
+                missing.append(Finding("CW8004", Where(path), f"cannot be read ({error})", remedy))
+        if missing:
+            raise Refused(missing)
+        return texts

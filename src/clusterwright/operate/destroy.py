@@ -1,0 +1,31 @@
+"""`destroy`: leave nothing, also of a cluster that is half-made or whose state cannot be read."""
+
+from __future__ import annotations
+
+from clusterwright.event import Event, Report
+from clusterwright.finding import Refused
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.machines import Machines
+from clusterwright.operate.provider import machines_by_name
+
+
+def destroy(cluster: Cluster, report: Report) -> tuple[str, ...]:
+    """Remove the machines and everything that is kept of the cluster; returns the names of its nodes."""
+    home = cluster.home
+    with home.locked():
+        machines = _machines(cluster)
+        nodes = tuple(machines.existing())
+        report(Event("destroy", "started", f"{len(nodes)} nodes"))
+        machines.destroy(report)
+        home.forget()
+        report(Event("destroy", "ok", "nothing is left"))
+    return nodes
+
+
+def _machines(cluster: Cluster) -> Machines:
+    try:
+        return cluster.machines
+    except Refused as refusal:
+        if any(finding.code in ("CW2001", "CW2002") for finding in refusal.findings):
+            return machines_by_name(cluster.name)
+        raise

@@ -1,0 +1,139 @@
+"""The lab's machines, as `operate` sees them."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.converge.target import Target
+from clusterwright.event import Event, Report
+from clusterwright.handoff import Handoff
+from clusterwright.operate.machines import Install
+from clusterwright.plan.model import Ground
+from clusterwright.providers.lab import ssh as lab_ssh
+from clusterwright.providers.lab.cgroup import cgroup_facts
+from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.image import bake, image_path
+from clusterwright.providers.lab.lab import Lab, Share
+from clusterwright.providers.lab.logs import logs
+from clusterwright.providers.lab.machine import LabNode
+from clusterwright.providers.lab.simulate import Hardware as Simulated
+from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
+
+DRIVER_VERSION = "580.95.05"
+"""What the simulated `nvidia-smi` says; the real stack's versions are solved and locked elsewhere."""
+
+
+@dataclass(frozen=True)
+class LabMachines:
+    """One lab. `sites` are the names that its one network is divided among."""
+
+    name: str
+    sites: tuple[str, ...]
+    home: LabHome = field(default_factory=LabHome.of_user)
+
+    @property
+    def _lab(self) -> Lab:
+        return Lab(self.home, self.name)
+
+    def ground(self) -> Mapping[str, Ground]:
+        subnet = self._lab.reserve().subnet
+        parts = subnet.subnets(prefixlen_diff=(len(self.sites) - 1).bit_length())
+        facts = cgroup_facts()
+        return {
+            site: Ground(str(part), facts.plugin, facts.mountpoint, simulated=True)
+            for site, part in zip(self.sites, parts, strict=False)
+        }
+
+    def ensure_image(self, key: str, install: Install, report: Report) -> None:
+        if image_path(self.home, key):
+            return
+        report(Event("image", "started", "installing everything that a node may need, once"))
+        bake(self.home, key, lambda target: install(_target(target)), _told(report, "image"))
+        report(Event("image", "ok", "baked"))
+
+    def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
+        found = self._lab.ensure(
+            [
+                LabNode(
+                    node.name,
+                    IPv4Address(node.address),
+                    _simulated(node.name, handoff.hardware[node.machine]),
+                )
+                for node in handoff.nodes
+            ],
+            _told(report, "nodes"),
+            image=image_path(self.home, key),
+            shares=[Share(_share_name(path), path) for path in sorted(handoff.storage["shares"])],
+        )
+        return _by_name(found)
+
+    def targets(self, handoff: Handoff) -> Mapping[str, Target]:
+        return _by_name(self._lab.targets([node.name for node in handoff.nodes]))
+
+    def existing(self) -> Mapping[str, str]:
+        return {node.name: node.state for node in self._lab.status().nodes}
+
+    def remove(self, nodes: Collection[str], report: Report) -> None:
+        self._lab.remove_nodes(sorted(nodes))
+        for node in sorted(nodes):
+            report(Event("nodes", "changed", "removed", node))
+
+    def destroy(self, report: Report) -> None:
+        self._lab.destroy()
+        report(Event("nodes", "changed", "removed"))
+
+    def logs(self, node: str, follow: bool) -> Iterator[str]:
+        return logs(self._lab, node, follow=follow)
+
+
+def _told(report: Report, step: str):  # type: ignore[no-untyped-def]
+    def tell(subject: str, text: str) -> None:
+        node = None if subject in ("base", "image") else subject
+        report(Event(step, "progress", text, node))
+
+    return tell
+
+
+def _target(found: lab_ssh.Target) -> Target:
+    return Target(found.name, found.address, found.port, found.user, found.key_file, found.known_hosts_file)
+
+
+def _by_name(found: Iterable[lab_ssh.Target]) -> Mapping[str, Target]:
+    return {target.name: _target(target) for target in found}
+
+
+def _share_name(mount_point: str) -> str:
+    return Path(mount_point).as_posix().strip("/").replace("/", "-")
+
+
+def _simulated(node: str, hardware: Hardware) -> Simulated:
+    gpus = tuple(
+        SimulatedGpu(
+            minor=gpu.minor,
+            model=hardware.gpu_model or "unknown",
+            pci=gpu.pci or _pci(gpu.minor),
+            uuid=_gpu_uuid(node, gpu.minor),
+            memory_mib=hardware.gpu_memory_mib or 0,
+            cpu_list=gpu.cores,
+        )
+        for gpu in hardware.gpus
+    )
+    fabric = [nic for nic in hardware.nics if nic.kind != "ethernet"]
+    nics = tuple(SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps) for nic in fabric)
+    return Simulated(gpus, nics, DRIVER_VERSION if gpus else "")
+
+
+def _pci(minor: int) -> str:
+    """A place for a card whose machine type tells none."""
+    return f"0000:{0x10 + 0x10 * minor:02x}:00.0"
+
+
+def _gpu_uuid(node: str, minor: int) -> str:
+    """The same for the life of a node's name, as a serial number is for a card."""
+    return f"GPU-{uuid.UUID(bytes=hashlib.md5(f'{node}/{minor}'.encode(), usedforsecurity=False).digest())}"

@@ -1,0 +1,66 @@
+"""One node at a time: add, replace, drain, resume. No other node is rebuilt or restarted."""
+
+from __future__ import annotations
+
+from clusterwright.event import Event, Report
+from clusterwright.finding import Where, refuse
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.outcome import Outcome
+from clusterwright.operate.prepare import described
+from clusterwright.operate.source import Source
+from clusterwright.operate.up import Wishes, up
+from clusterwright.plan.outline import Outline
+from clusterwright.spec.nodeset import expand
+
+DRAIN_SECONDS = 7 * 24 * 3600.0
+"""A drain waits as long as jobs may run."""
+
+
+def add(source: Source, text: str, report: Report) -> Outcome:
+    """Bring up nodes that are in the description already; others that are missing stay missing."""
+    names = _in_description(source, text)
+    return up(source, report, Wishes(create=names))
+
+
+def replace(cluster: Cluster, text: str, report: Report, *, disturb: bool = False) -> Outcome:
+    """Rebuild nodes from the image. Runs no task on any other node."""
+    names = cluster.nodes(text)
+    return up(cluster.source(), report, Wishes(replace=names, only=names, disturb=disturb))
+
+
+def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: bool = True) -> bool:
+    """Give these nodes no new jobs, and wait for the running ones. False when some still run at the end."""
+    names, queue = cluster.nodes(text), cluster.queue()
+    quoted = reason.replace('"', "'")
+    queue.update(names, f'state=drain reason="{quoted}"')
+    for name in names:
+        report(Event("drain", "started", "gets no new jobs", name))
+    done = not wait or queue.wait_for_jobs(
+        names, DRAIN_SECONDS, lambda words: report(Event("drain", "progress", words))
+    )
+    for name in names if wait else ():
+        report(Event("drain", "ok" if done else "failed", "drained" if done else "jobs still run", name))
+    return done
+
+
+def resume(cluster: Cluster, text: str, report: Report) -> None:
+    """Give these nodes jobs again."""
+    names = cluster.nodes(text)
+    cluster.queue().update(names, "state=resume")
+    for name in names:
+        report(Event("resume", "ok", "takes jobs", name))
+
+
+def _in_description(source: Source, text: str) -> tuple[str, ...]:
+    outline = Outline(described(source).spec, {})
+    known = {name for names in outline.names.values() for name in names or ()}
+    try:
+        names = tuple(expand(text))
+    except ValueError as error:
+        remedy = "Write it as Slurm does, for instance gpu-[001-004]"
+        raise refuse("CW8011", Where(path=text), str(error), remedy) from error
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        what = f"{', '.join(unknown)} is not in {source.file}"
+        raise refuse("CW8012", Where(path=text), what, "Raise the pool's `count` there first, then add it")
+    return names

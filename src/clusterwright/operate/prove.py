@@ -1,0 +1,50 @@
+"""Run the acceptance gates, and keep what they said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+
+from clusterwright.accept.prove import accept
+from clusterwright.accept.result import Acceptance
+from clusterwright.converge.push import run_hooks
+from clusterwright.converge.target import Target
+from clusterwright.event import Event, Report
+from clusterwright.operate.desired import Desired
+from clusterwright.operate.home import ClusterHome
+
+
+def prove(desired: Desired, targets: Mapping[str, Target], report: Report) -> Acceptance:
+    """Run the site's own steps before acceptance, then every gate. The report is kept under `reports/`."""
+    home, run = desired.home, desired.home.new_run("accept")
+    if any(hook["at"] == "before-accept" for hook in desired.handoff.cluster["hooks"]):
+        run_hooks(
+            desired.handoff,
+            list(targets.values()),
+            desired.wanted,
+            "before-accept",
+            run_dir=run,
+            report=report,
+            description_folder=desired.folder,
+        )
+    report(Event("accept", "started", "proving nodes, scheduler, jobs and accounting"))
+    units = {name: wanted.active_units for name, wanted in desired.wanted.items()}
+    acceptance = accept(desired.handoff, targets.values(), units=units, report=report, run_dir=run)
+    home.reports.mkdir(parents=True, exist_ok=True)
+    for page in ("accept.json", "accept.html"):
+        shutil.copyfile(run / page, home.reports / page)
+    return acceptance
+
+
+def was_accepted(home: ClusterHome) -> bool:
+    """Whether the last run of the gates found nothing wrong."""
+    try:
+        return bool(json.loads((home.reports / "accept.json").read_text())["accepted"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return False
+
+
+def doubt(home: ClusterHome) -> None:
+    """Forget the last acceptance: what it proved is about to change."""
+    (home.reports / "accept.json").unlink(missing_ok=True)

@@ -1,0 +1,93 @@
+"""What a cluster is right now: its machines, Slurm's view of them, and the last acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.home import ClusterHome, known_clusters
+from clusterwright.operate.prove import was_accepted
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """One node. `slurm` is empty where Slurm does not know the node or cannot be asked."""
+
+    name: str
+    roles: tuple[str, ...]
+    machine: str
+    address: str
+    gpus: int
+    power: str
+    """`running`, `stopped`, `missing` …: the machine itself."""
+    slurm: str
+    reason: str
+    jobs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStatus:
+    """A cluster and its nodes, in the order of the hand-off."""
+
+    name: str
+    simulated: bool
+    release: str
+    accepted: bool
+    nodes: tuple[NodeStatus, ...]
+    answers: bool
+    """Whether slurmctld answered."""
+
+    @property
+    def healthy(self) -> bool:
+        return self.accepted and self.answers and all(node.power == "running" for node in self.nodes)
+
+
+def status(cluster: Cluster) -> ClusterStatus:
+    """Look, and change nothing."""
+    handoff, existing = cluster.handoff, cluster.machines.existing()
+    queue = cluster.queue()
+    states = queue.states()
+    jobs: Mapping[str, tuple[str, ...]] = queue.jobs_on(set(handoff.by_name)) if states else {}
+    nodes = tuple(
+        NodeStatus(
+            name=node.name,
+            roles=node.roles,
+            machine=node.machine,
+            address=node.address,
+            gpus=node.gpus,
+            power=existing.get(node.name, "missing"),
+            slurm=states.get(node.name, ("", ""))[0],
+            reason=states.get(node.name, ("", ""))[1],
+            jobs=jobs.get(node.name, ()),
+        )
+        for node in handoff.nodes
+    )
+    simulated = any(site["simulated"] for site in handoff.site.values())
+    release = str(handoff.scheduler["release"])
+    return ClusterStatus(handoff.name, simulated, release, was_accepted(cluster.home), nodes, bool(states))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A cluster in the list."""
+
+    name: str
+    provider: str
+    nodes: int
+    running: int
+    accepted: bool
+
+
+def listed() -> tuple[Listed, ...]:
+    """Every cluster of this operator, sorted by name; a half-made one has no nodes yet."""
+    rows = []
+    for name in known_clusters():
+        cluster = Cluster(ClusterHome.of(name))
+        handoff = cluster.home.handoff()
+        existing = cluster.machines.existing()
+        providers = sorted({str(site["provider"]) for site in handoff.site.values()}) if handoff else ["lab"]
+        running = sum(state == "running" for state in existing.values())
+        total = len(handoff.nodes) if handoff else len(existing)
+        rows.append(Listed(name, "+".join(providers), total, running, was_accepted(cluster.home)))
+    return tuple(rows)

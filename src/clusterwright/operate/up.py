@@ -1,0 +1,144 @@
+"""`up`: from a description to an accepted cluster, from wherever it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from clusterwright.catalog.changes import Impact
+from clusterwright.change import diff, impact_by_node
+from clusterwright.converge.target import Target
+from clusterwright.event import Event, Report
+from clusterwright.handoff import Handoff
+from clusterwright.operate.configure import configure, install
+from clusterwright.operate.desired import Desired
+from clusterwright.operate.disturb import queue_of, refuse_to_disturb
+from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.machines import Machines
+from clusterwright.operate.outcome import Outcome
+from clusterwright.operate.prepare import Prepared, described, prepare
+from clusterwright.operate.prove import doubt, prove, was_accepted
+from clusterwright.operate.provider import machines_of
+from clusterwright.operate.source import Source
+from clusterwright.spec.nodeset import fold
+
+REGISTER_SECONDS = 60.0
+"""How long a node may take from a started slurmd to a state in which Slurm gives it jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What one `up` is asked to do beyond the description."""
+
+    full: bool = False
+    """Run every task on every node, also where nothing differs."""
+    disturb: bool = False
+    """Go on although running jobs will be lost."""
+    accept: bool = True
+    """Run the acceptance gates where something changed."""
+    replace: Collection[str] = ()
+    """Rebuild these nodes, whatever they are like."""
+    create: Collection[str] | None = None
+    """Of the nodes that are missing, create only these; None for all."""
+    only: Collection[str] | None = None
+    """Create, look at and converge these nodes and no other; None for all."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A cluster that is being worked on; its lock is held."""
+
+    home: ClusterHome
+    machines: Machines
+    desired: Desired
+    prepared: Prepared
+    before: Handoff | None
+    """As last applied."""
+
+    @property
+    def handoff(self) -> Handoff:
+        return self.prepared.handoff
+
+
+@contextmanager
+def begun(source: Source) -> Iterator[Work]:
+    """Everything that is refused is refused here, before anything is made."""
+    description = described(source)
+    home = ClusterHome.of(description.spec.cluster)
+    machines = machines_of(description.spec)
+    prepare(description)
+    with home.locked():
+        before = home.handoff()
+        home.record_intent(source.file.read_text())
+        source.record(home)
+        previous = {node.name: node.address for node in before.nodes} if before else None
+        prepared = prepare(description, ground=machines.ground(), previous=previous)
+        desired = Desired(home, prepared.handoff, prepared.files, source.file.resolve().parent)
+        yield Work(home, machines, desired, prepared, before)
+
+
+def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
+    """Bring the cluster to its description; run again after any interruption, it goes on."""
+    with begun(source) as work:
+        present = work.machines.existing()
+        costs = _costs(work, report)
+        gone = sorted(set(present) - set(work.handoff.by_name))
+        unlike = {node for node, impact in costs.items() if impact is Impact.REPLACE}
+        rebuilt = sorted({*wishes.replace, *unlike} & set(present))
+        if work.before and not wishes.disturb:
+            disturbed = {node for node, impact in costs.items() if impact.disturbs_jobs}
+            refuse_to_disturb(work.before, work.machines.targets(work.before), {*gone, *rebuilt, *disturbed})
+        if gone or rebuilt:
+            doubt(work.home)
+            work.machines.remove([*gone, *rebuilt], report)
+        targets = _machines(work, wishes, present, report)
+        chosen = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
+        nodes = configure(work.desired, chosen, report, full=wishes.full)
+        created = tuple(name for name in targets if name not in present or name in rebuilt)
+        outcome = Outcome(work.handoff, work.prepared.findings, created, tuple(gone), nodes)
+        if created or gone or outcome.changed or outcome.broken:
+            doubt(work.home)
+        if outcome.broken:
+            return outcome
+        work.home.record_applied(work.handoff, work.prepared.files)
+        _put_to_work(work, targets, [*created, *outcome.changed], report)
+        if wishes.accept and not was_accepted(work.home):
+            outcome = replace(outcome, acceptance=prove(work.desired, targets, report))
+        return outcome
+
+
+def _costs(work: Work, report: Report) -> Mapping[str, Impact]:
+    """Say what differs from what was last applied; the heaviest that it asks of each node."""
+    if work.before is None:
+        return {}
+    changes = diff(work.before, work.handoff, work.home.files(), work.prepared.files)
+    for change in changes:
+        nodes = fold(change.nodes) or None
+        report(Event("diff", "progress", f"{change.path} {change.what}: {change.impact.value}", nodes))
+    return impact_by_node(changes)
+
+
+def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
+    """Nodes that run, from an image that has everything installed."""
+    image = work.desired.image_key()
+    work.machines.ensure_image(image, lambda builder: install(work.desired, builder, report), report)
+    chosen = set(work.handoff.by_name)
+    if wishes.create is not None:
+        chosen &= {*present, *wishes.create}
+    nodes = tuple(node for node in work.handoff.nodes if node.name in chosen)
+    return work.machines.ensure(replace(work.handoff, nodes=nodes), image, report)
+
+
+def _put_to_work(work: Work, targets: Mapping[str, Target], nodes: Collection[str], report: Report) -> None:
+    """Wait until Slurm has taken up the nodes that changed, and bring back those that it gave up on."""
+    queue = queue_of(work.handoff, targets)
+    compute = {node.name for node in work.handoff.with_role("compute")} & set(nodes)
+    if queue is None or not compute:
+        return
+    late = queue.take_up(compute, REGISTER_SECONDS)
+    for node in sorted(compute - set(late)):
+        report(Event("slurm", "ok", "registered", node))
+    for node in late:
+        state, reason = queue.states().get(node, ("unknown to Slurm", ""))
+        report(Event("slurm", "failed", f"{state} {reason}".strip(), node))
