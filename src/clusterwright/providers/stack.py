@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pulumi
 
-from clusterwright.finding import refuse
+from clusterwright.checks import check
+from clusterwright.finding import Refused, Severity, refuse
 from clusterwright.handoff import from_plan
 from clusterwright.plan import plan
 from clusterwright.providers.lab.resource import Cluster
 from clusterwright.spec.cluster import ClusterSpec
-from clusterwright.spec.load import load
+from clusterwright.spec.load import LoadedSpec, load
 
 Outputs = Mapping[str, pulumi.Input[str]]
 
@@ -20,20 +21,27 @@ Outputs = Mapping[str, pulumi.Input[str]]
 def build(file: Path) -> Outputs:
     """Declare the cluster's resources. Raises Refused with every finding before it declares any."""
     loaded = load(file)
-    spec = loaded.spec
-    providers = {site.provider for site in (spec.site, *spec.sites.values()) if site}
-    if providers == {"lab"}:
-        return _lab(spec, file)
-    if providers == {"onprem"}:
-        return _onprem(spec)
-    wanted = " and ".join(sorted(providers))
-    what = f"a stack cannot build {wanted} yet: it builds a lab, or describes your own machines (onprem)"
-    remedy = f"Rehearse it on this machine with `clusterwright up --lab {file.name}`"
-    raise refuse("CW7100", loaded.where("site" if spec.site else "sites"), what, remedy)
+    providers = {site.provider for site in (loaded.spec.site, *loaded.spec.sites.values()) if site}
+    if providers not in ({"lab"}, {"onprem"}):
+        raise _not_built(loaded, " and ".join(sorted(providers)))
+    findings = check(loaded.spec, where=loaded.where)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise Refused(findings)
+    for finding in findings:
+        pulumi.warn(str(finding))
+    return _lab(loaded.spec, file) if providers == {"lab"} else _onprem(loaded.spec)
+
+
+def _not_built(loaded: LoadedSpec, providers: str) -> Refused:
+    return refuse(
+        "CW7100",
+        loaded.where("site" if loaded.spec.site else "sites"),
+        f"a stack cannot make a cluster on {providers} yet: it makes a lab, or describes your own machines",
+        f"Rehearse it on this machine with `clusterwright up --lab {Path(loaded.file).name}`",
+    )
 
 
 def _lab(spec: ClusterSpec, file: Path) -> Outputs:
-    plan(spec)
     cluster = Cluster(spec.cluster, file)
     return {
         "cluster": cluster.handoff,
