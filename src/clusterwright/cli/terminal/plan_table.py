@@ -50,17 +50,17 @@ def _site(plan: ClusterPlan, site: PlannedSite) -> tuple[str, str, str]:
 
 
 def _pools(plan: ClusterPlan) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False, padding=(0, 1, 0, 0))
     by_pool: dict[str, list[PlannedNode]] = {}
     for node in plan.nodes:
         by_pool.setdefault(node.pool, []).append(node)
     gpus = sum(len(plan.hardware[node.machine].gpus) for node in plan.nodes)
-    table.add_column("POOL", "total", style="bold")
+    table.add_column("POOL", "total", style="bold", no_wrap=True)
     table.add_column("NODES", str(len(plan.nodes)), justify="right")
     table.add_column("NAMES", overflow="fold")
-    table.add_column("ROLES")
+    table.add_column("ROLES", overflow="fold")
     table.add_column("MACHINE", no_wrap=True)
-    table.add_column("GPUS", str(gpus) if gpus else "")
+    table.add_column("GPUS", str(gpus) if gpus else "", no_wrap=True)
     table.add_column("NETWORK", no_wrap=True)
     table.add_column("POWER", _watts(plan.hardware[node.machine].power_watts for node in plan.nodes))
     for pool, nodes in by_pool.items():

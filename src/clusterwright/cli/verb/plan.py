@@ -35,9 +35,9 @@ def add(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.target import source
-    from clusterwright.operate.prepare import prepare
+    from clusterwright.operate.prepare import described, prepare
 
-    prepared = prepare(source(arguments.cluster, arguments))
+    prepared = prepare(described(source(arguments.cluster, arguments)))
     if arguments.json:
         print(json.dumps(_as_json(prepared), indent=1, sort_keys=True))
         return FINE

@@ -34,11 +34,11 @@ def add(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.target import source
     from clusterwright.cli.terminal.findings import show
-    from clusterwright.operate.prepare import prepare
+    from clusterwright.operate.prepare import described, prepare
     from clusterwright.render.file import NodeFile
     from clusterwright.render.write import tree
 
-    prepared = prepare(source(arguments.cluster, arguments))
+    prepared = prepare(described(source(arguments.cluster, arguments)))
     handoff = NodeFile(f"/{prepared.handoff.name}.handoff.json", prepared.handoff.dumps(), roles=())
     written = tree([*prepared.files, handoff], Path(arguments.out))
     if arguments.json:
