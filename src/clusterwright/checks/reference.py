@@ -11,11 +11,11 @@ from clusterwright.checks.rule import Rule
 FILE = Path("docs/checks.md")
 _HEAD = """# What a description is checked for
 
-Every finding names its place in the file, what is wrong and what to do; all are shown at once, before anything
-is made. An error refuses the plan, a warning is a risk that you may take, a note informs.
+Every finding names its place in the file, what is wrong and what to do; all are shown at once, before
+anything is made. An error refuses the plan, a warning is a risk that you may take, a note informs.
 `clusterwright explain CODE` says the same as this page, which is written from the rules themselves
-(`python -m clusterwright.checks.reference`). What is said of the file's own form, codes `CW10..` and `CW11..`,
-stands in [description.md](description.md).
+(`python -m clusterwright.checks.reference`). What is said of the file's own form, codes `CW10..` and
+`CW11..`, stands in [description.md](description.md).
 """
 
 

@@ -14,7 +14,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW2002": Meaning(
         "A hand-off document of another version",
-        "Another release of clusterwright wrote it, and reading it by guesswork could configure nodes wrongly.",
+        "Another release of clusterwright wrote it; read by guesswork it could configure nodes wrongly.",
         '{"version": 2, …}',
     ),
 }

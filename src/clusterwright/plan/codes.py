@@ -19,7 +19,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW1352": Meaning(
         "A rehearsal differs here",
-        "The lab boots one distribution and has no servers outside; what it plays otherwise is listed (note).",
+        "The lab boots one distribution and has no servers outside; what differs is listed (a note).",
         "up --lab cluster.yaml, with software: {distribution: ubuntu-24.04}",
     ),
 }

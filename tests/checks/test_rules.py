@@ -1,0 +1,81 @@
+"""Every rule: a description without findings, one thing changed, exactly this code at exactly this place.
+
+A case is a change (a mapping merges, null removes, anything else replaces) of one of the bases beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from clusterwright.checks import check, rules
+from clusterwright.finding import Severity
+from clusterwright.plan import plan
+from clusterwright.spec.load import LoadedSpec, loads
+
+HERE = Path(__file__).parent
+BASES = sorted((HERE / "bases").glob("*.yaml"))
+CASES = sorted((HERE / "cases").glob("*.yaml"))
+EXAMPLES = sorted((HERE.parents[1] / "clusters").glob("*.yaml"))
+_HEAD = re.compile(r"# base: (?P<base>\w+)\n# at: (?P<at>.+)\n")
+
+
+def merged(base: Any, change: Any) -> Any:
+    if not (isinstance(base, dict) and isinstance(change, dict)):
+        return change
+    both = {key: merged(base.get(key), change[key]) if key in change else base[key] for key in base}
+    added = {key: value for key, value in change.items() if key not in base}
+    return {key: value for key, value in (both | added).items() if value is not None}
+
+
+def changed(case: Path) -> tuple[LoadedSpec, list[str]]:
+    head = _HEAD.match(case.read_text())
+    assert head, f"{case.name} does not begin with its base and its place"
+    base = yaml.safe_load((HERE / "bases" / f"{head['base']}.yaml").read_text())
+    body = merged(base, yaml.safe_load(case.read_text()))
+    return loads(yaml.safe_dump(body, sort_keys=False, width=10_000), case.name), head["at"].split()
+
+
+@pytest.mark.parametrize("file", [*BASES, *EXAMPLES], ids=lambda file: file.stem)
+def test_a_good_description_has_no_findings(file: Path) -> None:
+    loaded = loads(file.read_text(), file.name)
+    assert check(loaded.spec, loaded.where) == []
+    assert plan(loaded.spec).nodes
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_one_change_gives_one_code(case: Path) -> None:
+    loaded, places = changed(case)
+    findings = check(loaded.spec, loaded.where)
+    assert {finding.code for finding in findings} == {case.name.partition("-")[0]}
+    assert sorted(finding.where.path for finding in findings) == places
+    for finding in findings:
+        assert finding.where.file == case.name
+        assert finding.where.line
+        assert not finding.what.endswith(".")
+        assert not finding.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_what_is_only_a_risk_can_be_planned(case: Path) -> None:
+    loaded, _ = changed(case)
+    if all(finding.severity is not Severity.ERROR for finding in check(loaded.spec)):
+        assert plan(loaded.spec).nodes
+
+
+def test_every_rule_has_a_case() -> None:
+    tried = {case.name.partition("-")[0] for case in CASES}
+    assert {rule.code for rule in rules()} == tried
+
+
+def test_rules_are_told_apart_and_explained() -> None:
+    codes = [rule.code for rule in rules()]
+    assert len(codes) == len(set(codes)) >= 30
+    for rule in rules():
+        assert re.fullmatch(r"CW1[23]\d\d", rule.code)
+        assert rule.title and rule.text and rule.source and rule.example
+        assert not rule.title.endswith(".")
