@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +33,7 @@ PACKAGES = (
     "systemd-sysv",
 )
 # Raise it when `_settle` changes what it writes, so that bases made before are not taken for current ones.
-_LAYOUT = 1
+_LAYOUT = 2
 _UNITS_WITHOUT_USE_IN_A_NODE = (
     "apt-daily-upgrade.timer",
     "apt-daily.timer",
@@ -115,5 +116,7 @@ def _settle(root: Path) -> None:
     place(root, "/etc/machine-id", "")
     place(root, "/etc/hostname", "")
     (root / "var/log/journal").mkdir(parents=True, exist_ok=True)
+    # Package lists are not kept, and Ansible's apt module takes a folder's age for theirs.
+    os.utime(root / "var/lib/apt/lists", (0, 0))
     # A node's root file system is one host's scratch file: syncing every unpacked file gains nothing.
     place(root, "/etc/dpkg/dpkg.cfg.d/lab", "force-unsafe-io\n")
