@@ -73,7 +73,7 @@ class NodeGroups:
         """Make the node's groups and give the folders that its first process is to join."""
         joined = []
         for key, path in self._paths().items():
-            path.mkdir(parents=True, exist_ok=True)
+            _make(path)
             if "cpuset" in key.split(","):
                 _inherit_cpuset(path)
             if not host_runs_systemd() or key not in (_UNIFIED, "name=systemd"):
@@ -93,9 +93,9 @@ class NodeGroups:
 
     def kill(self) -> None:
         """End every process of the group at once, frozen or not (cgroup v2, Linux 5.14)."""
-        for path in (self._paths().get(_UNIFIED),):
-            if path and (path / "cgroup.kill").exists():
-                (path / "cgroup.kill").write_text("1")
+        path = self._paths().get(_UNIFIED)
+        if path and (path / "cgroup.kill").exists():
+            (path / "cgroup.kill").write_text("1")
 
     def remove(self, patience_s: float = 5.0) -> None:
         """Delete the groups, and the lab's parents when this node was the last one in them."""
@@ -128,6 +128,16 @@ def group_of(pid: int) -> Path | None:
         return None
     path = next((line[3:] for line in lines if line.startswith("0::")), None)
     return mountpoint / path.lstrip("/") if mountpoint and path is not None else None
+
+
+def _make(path: Path) -> None:
+    """Make a group; another lab that goes away may remove the parent they share in between."""
+    for _ in range(100):
+        try:
+            return path.mkdir(parents=True, exist_ok=True)
+        except FileNotFoundError:
+            continue
+    return path.mkdir(parents=True, exist_ok=True)
 
 
 def _inherit_cpuset(path: Path) -> None:

@@ -52,7 +52,7 @@ def missing(home: LabHome) -> list[Finding]:
         ]
     found = [*_privilege(), *_programs(), *_keyring(), *_disk(home)]
     # Trying kernel features needs root and the programs; a guess about them would only be noise.
-    return found or [*_kernel(home), *filtered("")]
+    return found or [*_kernel(home), *filtered()]
 
 
 def packages_to_install() -> list[str]:

@@ -32,7 +32,11 @@ _NOT_IN_AN_IMAGE = (
     "var/log/journal",
     "run",
     "tmp",
+    "usr/sbin/policy-rc.d",
     "var/tmp",
+)
+_NO_DAEMON_STARTS = r"printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d"
+    "printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d; chmod 755 /usr/sbin/policy-rc.d"
 )
 
 
@@ -83,9 +87,11 @@ def _bake(
         try:
             with state.shared_resource(home, "archives"):
                 [target] = lab.ensure([node], on_event, binds=[archives], package_mirror=package_mirror)
+                # A package's daemon is not to start while it is installed: it has no configuration yet.
+                run(target.ssh_command(_NO_DAEMON_STARTS))
                 configure(target)
                 lab.stop_nodes([_BUILDER])
-            layer = _freeze(home, digest, lab.machine(_BUILDER).upper)
+            layer = _freeze(home, digest, lab.upper_layer(_BUILDER))
         finally:
             lab.destroy()
         on_event("image", f"baked {digest}")

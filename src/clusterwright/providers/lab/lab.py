@@ -13,20 +13,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import IPv4Network
+from itertools import repeat
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from clusterwright.finding import Finding, Refused, Where
+from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.providers.lab import machine as machines
 from clusterwright.providers.lab import network as networks
 from clusterwright.providers.lab import state
 from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.logs import log_lines
 from clusterwright.providers.lab.machine import Bind, LabNode, Machine
-from clusterwright.providers.lab.network import Network, lab_digest
+from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.rootfs import OnEvent, ensure_base
+from clusterwright.providers.lab.simulate import GpuState
 from clusterwright.providers.lab.ssh import (
     PORT,
     Target,
@@ -39,7 +42,9 @@ from clusterwright.providers.lab.ssh import (
 Item = TypeVar("Item")
 NODE_DID_NOT_BOOT = "CW7010"
 ADDRESS_OUTSIDE = "CW7011"
-_BOOT_PATIENCE_S = 60.0
+NO_SUCH_GPU = "CW7012"
+_BOOT_PATIENCE_S = 120.0
+_SILENCE_S = 10.0
 _AT_ONCE = 16
 
 
@@ -80,6 +85,11 @@ class Lab:
     @property
     def folder(self) -> Path:
         return state.folder(self.home, self.name)
+
+    @property
+    def key(self) -> str:
+        """What the lab's processes, interfaces, groups and tables are named by."""
+        return lab_key(self.home, self.name)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -123,6 +133,7 @@ class Lab:
             def up(node: LabNode) -> Finding | None:
                 machine = self._machine(node.name)
                 if self._is_as_wanted(machine, node, running):
+                    machines.refresh_hardware(machine, node.hardware)
                     return None
                 machines.stop(machine, 0)
                 machines.prepare(machine, node, layers, network, operator)
@@ -150,7 +161,7 @@ class Lab:
         """Leave nothing of the lab (process, mount, group, interface, table, file), readable or half made."""
         with self.locked():
             self._raise(_each(self._remove, sorted({*self.node_names(), *self._running()})))
-            NodeGroups(lab_digest(self.name)).remove()
+            NodeGroups(self.key).remove()
             networks.tear_down(self.home, self.name)
             remove_tree(self.folder)
 
@@ -191,26 +202,44 @@ class Lab:
     def thaw(self, node: str) -> None:
         machines.thaw(self._machine(node))
 
-    def machine(self, node: str) -> Machine:
-        """Where a node's console, journal and simulated hardware lie."""
-        return self._machine(node)
+    def set_gpu(self, node: str, minor: int, condition: GpuState) -> None:
+        """Let a node's simulated GPU fail, go missing, or be well again."""
+        machine = self._machine(node)
+        hardware = machines.hardware_of(machine)
+        if hardware is None or not any(gpu.minor == minor for gpu in hardware.gpus):
+            raise refuse(
+                NO_SUCH_GPU,
+                Where(path=f"{self.name}/{node}"),
+                f"node {node} has no simulated GPU {minor}",
+                f"`clusterwright status {self.name}` lists the nodes and their GPUs",
+            )
+        machines.set_hardware(machine, hardware.with_gpu(minor, condition))
+
+    def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
+        """Lines of a node's journal, or of its console; also of a node that does not run."""
+        return log_lines(self._machine(node), follow=follow, console=console)
+
+    def upper_layer(self, node: str) -> Path:
+        """What a stopped node wrote, as one overlay layer."""
+        return self._machine(node).upper
 
     def _machine(self, node: str) -> Machine:
-        return Machine(self.name, node, self.folder / "nodes" / node)
+        return Machine(self.key, node, self.folder / "nodes" / node)
 
     def _running(self) -> Mapping[str, int]:
-        prefix = machines.machine_prefix(self.name)
+        prefix = machines.machine_prefix(self.key)
         return {name.removeprefix(prefix): pid for name, pid in running_machines(prefix).items()}
 
     def _is_as_wanted(self, machine: Machine, node: LabNode, running: Mapping[str, int]) -> bool:
         recorded = machine.record()
         if node.name not in running or not recorded or recorded["address"] != str(node.address):
             return False
-        return wait_until_answering(str(node.address), time.monotonic() + 2.0, iter([True] * 50))
+        # It may be booting still, or be busy: only one that is silent for long is taken for hung.
+        return wait_until_answering(str(node.address), time.monotonic() + _SILENCE_S, repeat(True))
 
     def _wait(self, machine: Machine, node: LabNode, on_event: OnEvent) -> Finding | None:
         deadline = time.monotonic() + _BOOT_PATIENCE_S
-        still_runs = (machine.pid() is not None for _ in iter(int, 1))
+        still_runs = (machine.pid() is not None for _ in repeat(None))
         if wait_until_answering(str(node.address), deadline, still_runs):
             on_event(node.name, "answers over SSH")
             return None

@@ -17,7 +17,7 @@ from clusterwright.providers.lab import simulate
 from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_systemd, mounts_both_versions
 from clusterwright.providers.lab.command import quiet
 from clusterwright.providers.lab.files import link, place, remove_tree, write_json
-from clusterwright.providers.lab.network import Network, lab_digest, nameservers, outward_mtu
+from clusterwright.providers.lab.network import Network, nameservers, outward_mtu
 from clusterwright.providers.lab.process import MACHINE_OPTION, running_machines, send
 from clusterwright.providers.lab.ssh import key_pair, public_key
 
@@ -52,13 +52,13 @@ class Bind:
 class Machine:
     """A node's place on the host: everything it is can be found from the lab's and the node's names."""
 
-    lab: str
+    key: str
     name: str
     folder: Path
 
     @property
     def machine_name(self) -> str:
-        return f"{machine_prefix(self.lab)}{self.name}"
+        return f"{machine_prefix(self.key)}{self.name}"
 
     @property
     def upper(self) -> Path:
@@ -82,7 +82,7 @@ class Machine:
 
     @property
     def groups(self) -> NodeGroups:
-        return NodeGroups(lab_digest(self.lab), self.name)
+        return NodeGroups(self.key, self.name)
 
     def record(self) -> Mapping[str, str] | None:
         """What the node's root was prepared for; None for one that is half made."""
@@ -101,16 +101,16 @@ class Machine:
         return running_machines(self.machine_name).get(self.machine_name)
 
 
-def machine_prefix(lab: str) -> str:
+def machine_prefix(key: str) -> str:
     """Starts the names of a lab's machines; a machine name of systemd's has at most 64 characters."""
-    return f"cw-{lab_digest(lab)}-"
+    return f"cw-{key}-"
 
 
 def prepare(machine: Machine, node: LabNode, layers: Sequence[Path], network: Network, operator: str) -> None:
     """Make the node's own layer, unless it is there and was made for the same address."""
     recorded = machine.record()
     if recorded and recorded["address"] == str(node.address):
-        simulate.write_hardware(machine.hardware_folder, node.hardware)
+        refresh_hardware(machine, node.hardware)
         return
     remove_tree(machine.folder)
     for part in ("upper", "work", "root"):
@@ -176,8 +176,25 @@ def frozen(machine: Machine) -> bool:
     return bool(group) and (group / "cgroup.freeze").read_text().strip() == "1" if group else False
 
 
-def attach_hardware(machine: Machine) -> None:
-    """Let a running node see its hardware file as it is now."""
+def hardware_of(machine: Machine) -> simulate.Hardware | None:
+    """What the node pretends to have now, its faults among it; None when that cannot be read."""
+    try:
+        text = (machine.hardware_folder / "hardware.json").read_text(encoding="utf-8")
+        return simulate.Hardware.from_json(json.loads(text))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def refresh_hardware(machine: Machine, planned: simulate.Hardware) -> None:
+    """Follow a changed plan; a fault stays, as on a real machine, until the node is replaced."""
+    current = hardware_of(machine)
+    if current is None or current.without_faults() != planned.without_faults():
+        set_hardware(machine, planned)
+
+
+def set_hardware(machine: Machine, hardware: simulate.Hardware) -> None:
+    """Change what the node pretends to have, at once when it runs."""
+    simulate.write_hardware(machine.hardware_folder, hardware)
     leader = leader_pid(machine)
     if leader is not None:
         quiet(["nsenter", "-t", str(leader), "-m", "-n", "/usr/lib/simulated-hardware/attach"])
@@ -228,7 +245,7 @@ def _write_identity(machine: Machine, node: LabNode, network: Network, operator:
     place(
         root, "/etc/hosts", f"127.0.0.1 localhost\n::1 localhost ip6-localhost\n{node.address} {node.name}\n"
     )
-    identity = hashlib.sha256(f"{network.lab}/{node.name}/{node.address}".encode()).hexdigest()[:32]
+    identity = hashlib.sha256(f"{network.key}/{node.name}/{node.address}".encode()).hexdigest()[:32]
     place(root, "/etc/machine-id", f"{identity}\n", 0o444)
     place(root, "/etc/resolv.conf", "".join(f"nameserver {address}\n" for address in nameservers()))
     # Must sort before 80-container-host0.network, which asks for DHCP.

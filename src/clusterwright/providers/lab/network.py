@@ -26,7 +26,7 @@ _CANDIDATE_RANGE = IPv4Network("10.64.0.0/10")
 class Network:
     """The network of one lab; its names follow from the lab's, so it can be found without state."""
 
-    lab: str
+    key: str
     subnet: IPv4Network
 
     @property
@@ -35,43 +35,44 @@ class Network:
 
     @property
     def bridge(self) -> str:
-        return bridge_name(self.lab)
+        return bridge_name(self.key)
 
 
-def lab_digest(lab: str) -> str:
-    """Eight characters that stand for a lab where the kernel allows only short names."""
-    return hashlib.sha256(lab.encode()).hexdigest()[:8]
+def lab_key(home: LabHome, lab: str) -> str:
+    """Eight characters that stand for this lab of this home, where the kernel allows only short names."""
+    return hashlib.sha256(f"{home.state}\0{lab}".encode()).hexdigest()[:8]
 
 
-def bridge_name(lab: str) -> str:
-    return f"cw-{lab_digest(lab)}"
+def bridge_name(key: str) -> str:
+    return f"cw-{key}"
 
 
-def table_name(lab: str) -> str:
-    return "clusterwright_" + "".join(c if c.isalnum() else "_" for c in lab)
+def table_name(key: str) -> str:
+    return f"clusterwright_{key}"
 
 
 def reserve(home: LabHome, lab: str) -> Network:
     """The lab's network; the first call chooses it and records it before anything uses it."""
+    key = lab_key(home, lab)
     known = state.load(home, lab)
     if known:
-        return Network(lab, known.subnet)
+        return Network(key, known.subnet)
     with state.shared_resource(home, "subnets"):
         taken = [*_networks_of_host(), *_networks_of_labs(home)]
-        subnet = free_subnet(lab, taken)
+        subnet = free_subnet(key, taken)
         state.save(home, state.LabState(lab, subnet))
-    return Network(lab, subnet)
+    return Network(key, subnet)
 
 
-def free_subnet(lab: str, taken: Iterable[IPv4Network]) -> IPv4Network:
+def free_subnet(key: str, taken: Iterable[IPv4Network]) -> IPv4Network:
     """The first /24 in an order of the lab's own that overlaps nothing taken."""
     used = list(taken)
-    for candidate in _candidates(lab):
+    for candidate in _candidates(key):
         if not any(candidate.overlaps(network) for network in used):
             return candidate
     raise refuse(
         NO_FREE_SUBNET,
-        Where(path=lab),
+        Where(path="network"),
         f"every /24 of {_CANDIDATE_RANGE} overlaps an address or a route of this machine",
         "Destroy a lab that is no longer used, or withdraw a route that covers the whole range",
     )
@@ -91,12 +92,13 @@ def bring_up(home: LabHome, network: Network) -> None:
 
 def tear_down(home: LabHome, lab: str) -> None:
     """Remove what `bring_up` made; the last lab to go gives the host its forwarding setting back."""
-    quiet(["nft", "delete", "table", "ip", table_name(lab)])
-    quiet(["ip", "link", "delete", bridge_name(lab)])
+    key = lab_key(home, lab)
+    quiet(["nft", "delete", "table", "ip", table_name(key)])
+    quiet(["ip", "link", "delete", bridge_name(key)])
     _restore_forwarding(home, lab)
 
 
-def filtered(lab: str) -> list[Finding]:
+def filtered() -> list[Finding]:
     """A warning when a table that is not the lab's drops forwarded packets; it is the owner's to change."""
     ruleset = json.loads(run(["nft", "-j", "list", "ruleset"]))["nftables"]
     chains = [entry["chain"] for entry in ruleset if "chain" in entry]
@@ -105,7 +107,7 @@ def filtered(lab: str) -> list[Finding]:
             FORWARDING_IS_FILTERED,
             Where(path=f"table {chain['family']} {chain['table']}, chain {chain['name']}"),
             "this machine's firewall drops forwarded packets, so the lab's nodes may not reach packages",
-            f"Allow forwarding from and to the interface {bridge_name(lab)} in that table",
+            "Allow forwarding from and to the interfaces whose names start with cw- in that table",
             Severity.WARNING,
         )
         for chain in chains
@@ -124,7 +126,7 @@ def outward_mtu() -> int:
 
 
 def _nat_rules(network: Network) -> str:
-    table = f"table ip {table_name(network.lab)}"
+    table = f"table ip {table_name(network.key)}"
     # Declared, deleted and made in one transaction: the same rules whether or not the table was there.
     return (
         f"{table}\ndelete {table}\n{table} {{\n"
@@ -157,9 +159,9 @@ def _former_forwarding(home: LabHome) -> Path:
     return home.state / "former_ip_forward"
 
 
-def _candidates(lab: str) -> Iterator[IPv4Network]:
+def _candidates(key: str) -> Iterator[IPv4Network]:
     everything = list(_CANDIDATE_RANGE.subnets(new_prefix=24))
-    start = int(lab_digest(lab), 16) % len(everything)
+    start = int(key, 16) % len(everything)
     yield from everything[start:]
     yield from everything[:start]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Literal
@@ -55,6 +55,15 @@ class Hardware:
     nics: tuple[SimulatedNic, ...] = ()
     driver_version: str = ""
 
+    def without_faults(self) -> Hardware:
+        return replace(self, gpus=tuple(replace(gpu, state="ok") for gpu in self.gpus))
+
+    def with_gpu(self, minor: int, state: GpuState) -> Hardware:
+        """The same hardware with one GPU in this state."""
+        return replace(
+            self, gpus=tuple(replace(gpu, state=state) if gpu.minor == minor else gpu for gpu in self.gpus)
+        )
+
     def as_json(self) -> dict[str, object]:
         return {
             "simulated": True,
@@ -66,8 +75,8 @@ class Hardware:
     @classmethod
     def from_json(cls, document: Mapping[str, object]) -> Hardware:
         gpus, nics = document.get("gpus", []), document.get("nics", [])
-        assert isinstance(gpus, list)
-        assert isinstance(nics, list)
+        if not isinstance(gpus, list) or not isinstance(nics, list):
+            raise TypeError("gpus and nics are lists")
         return cls(
             tuple(SimulatedGpu(**gpu) for gpu in gpus),
             tuple(SimulatedNic(**nic) for nic in nics),
