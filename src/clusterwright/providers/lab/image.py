@@ -35,8 +35,8 @@ _NOT_IN_AN_IMAGE = (
     "usr/sbin/policy-rc.d",
     "var/tmp",
 )
-_NO_DAEMON_STARTS = r"printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d"
-    "printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d; chmod 755 /usr/sbin/policy-rc.d"
+_NO_DAEMON_STARTS = (
+    r"printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d"
 )
 
 
@@ -91,7 +91,7 @@ def _bake(
                 run(target.ssh_command(_NO_DAEMON_STARTS))
                 configure(target)
                 lab.stop_nodes([_BUILDER])
-            layer = _freeze(home, digest, lab.upper_layer(_BUILDER))
+            layer = _freeze(home, digest, lab.machine(_BUILDER).upper)
         finally:
             lab.destroy()
         on_event("image", f"baked {digest}")

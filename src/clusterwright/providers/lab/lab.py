@@ -24,7 +24,6 @@ from clusterwright.providers.lab import state
 from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
-from clusterwright.providers.lab.logs import log_lines
 from clusterwright.providers.lab.machine import Bind, LabNode, Machine
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
@@ -131,7 +130,7 @@ class Lab:
             running = self._running()
 
             def up(node: LabNode) -> Finding | None:
-                machine = self._machine(node.name)
+                machine = self.machine(node.name)
                 if self._is_as_wanted(machine, node, running):
                     machines.refresh_hardware(machine, node.hardware)
                     return None
@@ -155,7 +154,7 @@ class Lab:
     def stop_nodes(self, names: Sequence[str], patience_s: float = 20.0) -> None:
         """Power these nodes off in order and keep their files; `ensure` boots them again."""
         with self.locked():
-            self._raise(_each(lambda name: machines.stop(self._machine(name), patience_s), names))
+            self._raise(_each(lambda name: machines.stop(self.machine(name), patience_s), names))
 
     def destroy(self) -> None:
         """Leave nothing of the lab (process, mount, group, interface, table, file), readable or half made."""
@@ -174,7 +173,7 @@ class Lab:
         """How to reach nodes of this lab."""
         found = []
         for name in names:
-            recorded = self._machine(name).record()
+            recorded = self.machine(name).record()
             if recorded:
                 ssh = self.folder / "ssh"
                 known = ssh / "known_hosts"
@@ -193,18 +192,18 @@ class Lab:
 
     def kill(self, node: str) -> None:
         """Cut a node's power."""
-        machines.kill(self._machine(node))
+        machines.kill(self.machine(node))
 
     def freeze(self, node: str) -> None:
         """Hang a node; `thaw` lets it go on."""
-        machines.freeze(self._machine(node))
+        machines.freeze(self.machine(node))
 
     def thaw(self, node: str) -> None:
-        machines.thaw(self._machine(node))
+        machines.thaw(self.machine(node))
 
     def set_gpu(self, node: str, minor: int, condition: GpuState) -> None:
         """Let a node's simulated GPU fail, go missing, or be well again."""
-        machine = self._machine(node)
+        machine = self.machine(node)
         hardware = machines.hardware_of(machine)
         if hardware is None or not any(gpu.minor == minor for gpu in hardware.gpus):
             raise refuse(
@@ -215,15 +214,8 @@ class Lab:
             )
         machines.set_hardware(machine, hardware.with_gpu(minor, condition))
 
-    def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
-        """Lines of a node's journal, or of its console; also of a node that does not run."""
-        return log_lines(self._machine(node), follow=follow, console=console)
-
-    def upper_layer(self, node: str) -> Path:
-        """What a stopped node wrote, as one overlay layer."""
-        return self._machine(node).upper
-
-    def _machine(self, node: str) -> Machine:
+    def machine(self, node: str) -> Machine:
+        """A node's place on the host, whether or not there is such a node."""
         return Machine(self.key, node, self.folder / "nodes" / node)
 
     def _running(self) -> Mapping[str, int]:
@@ -256,7 +248,7 @@ class Lab:
         )
 
     def _remove(self, name: str) -> None:
-        machine = self._machine(name)
+        machine = self.machine(name)
         machines.stop(machine, 0)
         remove_tree(machine.folder)
 
@@ -267,7 +259,7 @@ class Lab:
     def _pin_host_keys(self) -> None:
         keys = []
         for name in self.node_names():
-            machine = self._machine(name)
+            machine = self.machine(name)
             recorded = machine.record()
             if recorded:
                 keys.append((name, recorded["address"], public_key(machine.host_key)))
@@ -282,7 +274,7 @@ class Lab:
         return binds
 
     def _node_status(self, name: str, running: Mapping[str, int]) -> NodeStatus:
-        machine = self._machine(name)
+        machine = self.machine(name)
         recorded = machine.record()
         if not recorded:
             return NodeStatus(name, "", "half-made")

@@ -6,27 +6,26 @@ import subprocess
 from collections.abc import Iterator
 
 from clusterwright.finding import Where, refuse
-from clusterwright.providers.lab.machine import Machine
+from clusterwright.providers.lab.lab import Lab
 
 NO_LOG = "CW7013"
 
 
-def log_lines(machine: Machine, *, follow: bool, console: bool) -> Iterator[str]:
+def logs(lab: Lab, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
     """Line after line; with `follow` until the reader stops asking."""
+    machine = lab.machine(node)
     source = machine.console if console else machine.journal
     if not source.exists():
         raise refuse(
             NO_LOG,
-            Where(file=str(source)),
-            f"node {machine.name} has written no {'console' if console else 'journal'} yet",
-            "`clusterwright status` lists the nodes; one that never booted has only a console",
+            Where(path=f"{lab.name}/{node}"),
+            f"node {node} has written no {'console' if console else 'journal'} yet",
+            f"`clusterwright status {lab.name}` lists the nodes; one that never booted has only a console",
         )
     if console:
-        argv = ["tail", "--lines=+1", *(["--follow"] if follow else []), str(source)]
-    else:
-        argv = ["journalctl", "--quiet", "--no-pager", f"--directory={source}"]
-        argv += ["--follow", "--lines=all"] if follow else []
-    return _lines(argv)
+        return _lines(["tail", "--lines=+1", *(["--follow"] if follow else []), str(source)])
+    following = ["--follow", "--lines=all"] if follow else []
+    return _lines(["journalctl", "--quiet", "--no-pager", f"--directory={source}", *following])
 
 
 def _lines(argv: list[str]) -> Iterator[str]:
