@@ -55,8 +55,9 @@ class Stack:
 
     def kept(self) -> dict[str, Any]:
         """Type → what the engine keeps of it."""
-        resources: dict[str, Any] = self.run("state")["resources"]
-        return resources
+        state = self.project.parent / f"state/.pulumi/stacks/clusterwright/{self.name}.json"
+        resources = json.loads(state.read_text())["checkpoint"]["latest"].get("resources", [])
+        return {resource["type"]: resource for resource in resources}
 
 
 @pytest.fixture(scope="session")

@@ -36,9 +36,6 @@ def operate(stack: automation.Stack, verb: str) -> dict[str, object]:
     if verb == "preview":
         preview = stack.preview(color="never")
         return {"changes": preview.change_summary, "text": preview.stdout}
-    if verb == "state":
-        resources = (stack.export_stack().deployment or {}).get("resources", [])
-        return {"resources": {entry["type"]: entry for entry in resources}}
     if verb == "cancel":
         stack.cancel()
         return {}
