@@ -62,6 +62,8 @@ class LabProvider(sdk.Provider):
             for key in ("name", "description", "digest")
             if old.get(key) != new.get(key) and key not in request.ignore_changes
         ]
+        if "description" in changed:
+            changed = [key for key in changed if key != "digest"]
         detailed = {key: sdk.PropertyDiff(_KINDS[key], input_diff=True) for key in changed}
         if not _all_running(old):
             detailed["nodes"] = sdk.PropertyDiff(sdk.PropertyDiffKind.UPDATE, input_diff=False)
