@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Event
 
 from clusterwright.accept.result import GateResult
 from clusterwright.accept.session import Ran, Session
@@ -22,6 +24,14 @@ class Token:
     folder: str = ""
     text: str = ""
     written_on: str = ""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """How the entry node and the others meet: the token is there, and all have read it."""
+
+    token: Future[Token] = field(default_factory=Future)
+    all_read: Event = field(default_factory=Event)
 
 
 def job_user(session: Session, people: list[str]) -> str:

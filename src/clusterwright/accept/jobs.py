@@ -100,6 +100,7 @@ def _transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "self,tcp",
         "OMPI_MCA_btl_tcp_if_include": ",".join(networks),
+        "OMPI_MCA_mpi_yield_when_idle": "1",
     }
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from clusterwright.accept import home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
-from clusterwright.accept.home import Token
+from clusterwright.accept.home import Exchange, Token
 from clusterwright.accept.report import write
 from clusterwright.accept.result import Acceptance, GateResult
 from clusterwright.accept.session import NoAnswer, Session
@@ -49,18 +49,19 @@ def accept(
             text = f"{result.name}: {result.seen}"
             report(Event("accept", status, text, result.node or None))  # type: ignore[arg-type]
 
-    token: Future[Token] = Future()
+    exchange = Exchange()
     with ThreadPoolExecutor(NODES_AT_ONCE) as pool, ThreadPoolExecutor(1) as front:
-        scheduler = front.submit(_cluster, handoff, reach, token)
+        scheduler = front.submit(_cluster, handoff, reach, exchange)
         nodes = [
-            pool.submit(_node, node, reach.get(node.name), units.get(node.name, ()), token)
+            pool.submit(_node, node, reach.get(node.name), units.get(node.name, ()), exchange.token)
             for node in handoff.nodes
         ]
-        for pending in nodes:
-            say(pending.result())
+        try:
+            for pending in nodes:
+                say(pending.result())
+        finally:
+            exchange.all_read.set()
         say(scheduler.result())
-    order = {node.name: number for number, node in enumerate(handoff.nodes)}
-    gates.sort(key=lambda gate: (gate.node in order, order.get(gate.node, 0)))
     simulated = any(site.get("simulated") for site in handoff.site.values())
     spent = round(time.monotonic() - clock, 3)
     acceptance = Acceptance(handoff.name, tuple(gates), round(started, 3), spent, simulated)
@@ -91,7 +92,7 @@ def _node(node: Node, target: Target | None, units: Sequence[str], token: Future
         return [GateResult("answers", node.name, "fail", expected, str(error), remedy)]
 
 
-def _cluster(handoff: Handoff, reach: Mapping[str, Target], token: Future[Token]) -> list[GateResult]:
+def _cluster(handoff: Handoff, reach: Mapping[str, Target], exchange: Exchange) -> list[GateResult]:
     """Everything that is asked of Slurm, from where users log in."""
     entries = [*handoff.with_role("login"), *handoff.with_role("controller")]
     complaint = "no login node and no controller"
@@ -101,36 +102,43 @@ def _cluster(handoff: Handoff, reach: Mapping[str, Target], token: Future[Token]
                 continue
             try:
                 with Session(reach[entry.name]) as session:
-                    return _scheduler(handoff, entry, session, lambda: Session(reach[entry.name]), token)  # noqa: B023
+                    return _scheduler(handoff, entry, session, lambda: Session(reach[entry.name]), exchange)  # noqa: B023
             except NoAnswer as error:
                 complaint = f"{entry.name}: {error}"
         remedy = "Bring a login node or the controller back first: nothing can be asked of Slurm"
         return [GateResult("scheduler", "", "fail", "a node to ask Slurm from", complaint, remedy)]
     finally:
-        if not token.done():
-            token.set_result(Token())
+        if not exchange.token.done():
+            exchange.token.set_result(Token())
 
 
 def _scheduler(
-    handoff: Handoff, entry: Node, session: Session, connect: Callable[[], Session], token: Future[Token]
+    handoff: Handoff, entry: Node, session: Session, connect: Callable[[], Session], exchange: Exchange
 ) -> list[GateResult]:
     written, results = _write_token(handoff, entry, session)
-    if not token.done():
-        token.set_result(written)
+    if not exchange.token.done():
+        exchange.token.set_result(written)
+    try:
+        return results + _slurm(handoff, session, connect, written)
+    finally:
+        if written.folder:
+            exchange.all_read.wait()
+            home.remove_folder(session, written.user, written.folder)
+
+
+def _slurm(
+    handoff: Handoff, session: Session, connect: Callable[[], Session], token: Token
+) -> list[GateResult]:
     planned = handoff.with_role("compute")
     asked = session.run("scontrol", "show", "nodes", "--oneliner")
     seen = slurm_text.nodes(asked.output)
     if asked.code:
         remedy = "Look at `systemctl status slurmctld` on the controller"
-        results.append(GateResult("scheduler", "", "fail", "slurmctld answers", asked.complaint, remedy))
-        return results
-    results.append(scheduler_gates.membership(planned, seen))
+        return [GateResult("scheduler", "", "fail", "slurmctld answers", asked.complaint, remedy)]
+    results = [scheduler_gates.membership(planned, seen)]
     results += [scheduler_gates.state(node, seen.get(node.name)) for node in planned]
-    if written.folder:
-        try:
-            results += _jobs(handoff, planned, seen, session, connect, written)
-        finally:
-            home.remove_folder(session, written.user, written.folder)
+    if token.folder:
+        results += _jobs(handoff, planned, seen, session, connect, token)
     return results
 
 

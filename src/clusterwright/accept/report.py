@@ -6,18 +6,21 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from clusterwright.accept.result import Acceptance, GateResult
+from clusterwright.accept.result import Acceptance, GateResult, GateStatus
 from clusterwright.finding import Where, refuse
 from clusterwright.spec.nodeset import fold
 
 VERSION = 1
 JSON_FILE = "accept.json"
 HTML_FILE = "accept.html"
+ROWS_SHOWN = 200
+"""Rows of one gate on the page: beyond it nobody reads, and the browser suffers."""
+_MARK: dict[GateStatus, str] = {"fail": "FAIL", "skip": "skip", "pass": "ok"}
 
 
 def write(acceptance: Acceptance, folder: Path) -> None:
@@ -47,50 +50,100 @@ def loads(text: str, file: str = "") -> Acceptance:
 
 
 def summary(acceptance: Acceptance) -> str:
-    """One line per gate, worst first within it, and each failure in full."""
-    lines = [_gate_line(name, rows) for name, rows in by_gate(acceptance.gates)]
-    for gate in acceptance.failed:
-        lines.append(f"\n{gate.node or acceptance.cluster}: {gate.name} failed")
-        lines.append(f"  expected {gate.expected}")
-        lines.append(f"  seen     {gate.seen}")
-        lines.append(f"  remedy   {gate.remedy}")
+    """One line per gate, each failure in full, and the verdict last."""
+    lines = [
+        f"{_MARK[row.worst]:4}  {row.name:14}  {row.where + ': ' if row.where else ''}{row.what}"
+        for row in by_gate(acceptance.gates)
+    ]
+    for failure in failures(acceptance):
+        lines.append(f"\n{failure.where or acceptance.cluster}: {failure.name} failed")
+        lines.append(f"  expected {failure.expected}")
+        lines.append(f"  seen     {failure.seen}")
+        lines.append(f"  remedy   {failure.remedy}")
     lines.append("\n" + verdict(acceptance))
     return "\n".join(lines) + "\n"
 
 
 def verdict(acceptance: Acceptance) -> str:
-    count = len(acceptance.gates)
+    """One sentence."""
+    counts = _counts(acceptance.gates)
     what = f"{acceptance.cluster}: " + ("accepted" if acceptance.accepted else "NOT accepted")
-    skipped = f", {len(acceptance.skipped)} skipped" if acceptance.skipped else ""
-    failed = f"{len(acceptance.failed)} of {count} gates failed" if acceptance.failed else f"{count} gates"
+    passed = f"{counts['pass']} gates passed"
+    failed = f", {counts['fail']} failed" if counts["fail"] else ""
+    skipped = f", {counts['skip']} skipped" if counts["skip"] else ""
     simulated = ", simulated hardware" if acceptance.simulated else ""
-    return f"{what} ({failed}{skipped}{simulated}, {acceptance.seconds:.1f} s)"
+    return f"{what} ({passed}{failed}{skipped}{simulated}, {acceptance.seconds:.1f} s)"
 
 
-def by_gate(gates: Iterable[GateResult]) -> list[tuple[str, list[GateResult]]]:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failure, and every node that has it."""
+
+    name: str
+    where: str
+    expected: str
+    seen: str
+    remedy: str
+
+
+def failures(acceptance: Acceptance) -> list[Failure]:
+    """What failed, said once for all nodes that failed alike."""
+    alike: dict[tuple[str, str, str, str], list[str]] = {}
+    for gate in acceptance.failed:
+        alike.setdefault((gate.name, gate.expected, gate.seen, gate.remedy), []).append(gate.node)
+    return [
+        Failure(name, _where(nodes), expected, seen, remedy)
+        for (name, expected, seen, remedy), nodes in alike.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One gate over all nodes."""
+
+    name: str
+    worst: GateStatus
+    where: str
+    """Nodes that have the worst status, folded."""
+    what: str
+    results: tuple[GateResult, ...]
+    """The worst first; at most ROWS_SHOWN."""
+    more: int
+    """Results that are left off."""
+
+
+def by_gate(gates: Iterable[GateResult]) -> list[GateRow]:
     """Results by gate, gates in the order of their first result."""
     grouped: dict[str, list[GateResult]] = {}
     for gate in gates:
         grouped.setdefault(gate.name, []).append(gate)
-    return list(grouped.items())
+    return [_row(name, results) for name, results in grouped.items()]
 
 
-def _gate_line(name: str, rows: list[GateResult]) -> str:
-    counts = [(word, sum(row.status == word for row in rows)) for word in ("fail", "skip", "pass")]
-    worst = next(word for word, count in counts if count)
-    mark = {"fail": "FAIL", "skip": "skip", "pass": "ok"}[worst]
-    of_worst = [row for row in rows if row.status == worst]
-    where = _where(of_worst)
-    seen = {row.seen for row in of_worst}
-    text = (
-        seen.pop() if len(seen) == 1 else f"{sum(row.status == 'pass' for row in rows)} of {len(rows)} passed"
-    )
-    return f"{mark:4}  {name:14}  {where + ': ' if where else ''}{text}"
+def _row(name: str, results: list[GateResult]) -> GateRow:
+    counts = _counts(results)
+    worst: GateStatus = "fail" if counts["fail"] else "skip" if counts["skip"] else "pass"
+    of_worst = [result for result in results if result.status == worst]
+    seen = {result.seen for result in of_worst}
+    word = {"fail": "failed", "skip": "skipped", "pass": "passed"}[worst]
+    what = seen.pop() if len(seen) == 1 else f"{len(of_worst)} of {len(results)} {word}"
+    where = _where(result.node for result in of_worst)
+    ordered = sorted(results, key=lambda result: ("fail", "skip", "pass").index(result.status))
+    more = max(0, len(ordered) - ROWS_SHOWN)
+    return GateRow(name, worst, where, what, tuple(ordered[:ROWS_SHOWN]), more)
 
 
-def _where(rows: list[GateResult]) -> str:
-    names = [row.node for row in rows if row.node]
-    return names[0] if len(names) == 1 else fold(names) if names else ""
+def _where(nodes: Iterable[str]) -> str:
+    """Names folded; what is a folded set already stays as it is."""
+    names = sorted({node for node in nodes if node})
+    return fold(names) if len(names) > 1 and not any("[" in name for name in names) else ",".join(names)
+
+
+def _counts(gates: Iterable[GateResult]) -> dict[GateStatus, int]:
+    counts: dict[GateStatus, int] = {"pass": 0, "fail": 0, "skip": 0}
+    for gate in gates:
+        counts[gate.status] += 1
+    return counts
 
 
 def page(acceptance: Acceptance) -> str:
@@ -101,16 +154,34 @@ def page(acceptance: Acceptance) -> str:
     env = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    nodes = sorted({gate.node for gate in acceptance.gates if gate.node})
     values: dict[str, Any] = {
         "acceptance": acceptance,
-        "verdict": verdict(acceptance),
+        "counts": _counts(acceptance.gates),
         "gates": by_gate(acceptance.gates),
-        "nodes": nodes,
-        "figures": [gate for gate in acceptance.gates if gate.figures],
+        "failures": failures(acceptance),
+        "figures": _figures(acceptance.gates),
         "at": datetime.fromtimestamp(acceptance.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
     }
     return env.get_template("report.html.j2").render(values)
+
+
+def _figures(gates: Iterable[GateResult]) -> list[dict[str, str]]:
+    """The slowest of each measured value: a cluster is as fast as its slowest part."""
+    measured: dict[str, list[float]] = {}
+    for gate in gates:
+        for name, value in gate.figures.items():
+            measured.setdefault(name, []).append(value)
+    shown = (
+        ("latency_us", max, "{:.0f} µs", "all-reduce of 8 B"),
+        ("bandwidth_gb_s", min, "{:.2f} GB/s", "all-reduce of 16 MiB"),
+        ("offset_ms", lambda values: max(values, key=abs), "{:+.1f} ms", "largest clock offset"),
+        ("round_trip_ms", max, "{:.1f} ms", "longest SSH round trip"),
+    )
+    return [
+        {"value": text.format(worst(measured[name])), "label": label}
+        for name, worst, text, label in shown
+        if name in measured
+    ]
 
 
 def _place(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 JOB_FIELDS = ("JobIDRaw", "JobName", "User", "State", "ExitCode", "NNodes", "NodeList", "AllocTRES")
-_REASON = re.compile(r" Reason=(.*?)(?: \[[^\[\]]*@[^\[\]]*\])?(?= \w+=|$)")
+_REASON = re.compile(r" Reason=(.*?) \[[^\[\]@]*@[0-9T:-]+\]")
 _PENDING = re.compile(r"\bReason=(\S+)")
 _HEALTHY = {"IDLE", "MIXED", "ALLOCATED"}
 _HARMLESS_FLAGS = {"DYNAMIC_NORM", "CLOUD", "COMPLETING", "PLANNED"}
@@ -25,7 +25,7 @@ class SlurmNode:
 
     @property
     def idle(self) -> bool:
-        return self._base == "IDLE" and self._flags <= {"DYNAMIC_NORM", "CLOUD"} and not self.reason
+        return self._base == "IDLE" and self.healthy
 
     @property
     def busy(self) -> bool:
@@ -65,7 +65,8 @@ def nodes(text: str) -> dict[str, SlurmNode]:
     for line in text.splitlines():
         if not line.startswith("NodeName="):
             continue
-        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        reversed_words = (word.split("=", 1) for word in reversed(line.split()) if "=" in word)
+        words = dict(reversed_words)  # the first one counts: a Reason may hold anything
         reason = _REASON.search(line)
         partitions = tuple(words.get("Partitions", "").split(",")) if words.get("Partitions") else ()
         node = SlurmNode(

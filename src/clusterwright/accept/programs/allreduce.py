@@ -17,6 +17,7 @@ PATTERN = 1024
 SMALL = 1  # one double: 8 bytes, latency
 LARGE = 16 * 2**20 // 8  # 16 MiB of doubles: bandwidth
 SECONDS = 0.2  # enough repetitions to be steady, few enough to be quick on a slow network
+BATCHES = 5  # the best one counts: what else the machines do at that moment is not the network's
 
 world = MPI.COMM_WORLD
 rank, ranks = world.Get_rank(), world.Get_size()
@@ -28,8 +29,17 @@ def filled(length: int, first: int, step: int) -> array[float]:
     return (pattern * (length // PATTERN + 1))[:length]
 
 
+def batch(mine: array[float], total: array[float], repetitions: int) -> float:
+    """Seconds of one of these all-reduces, by the slowest rank."""
+    world.Barrier()
+    started = time.perf_counter()
+    for _ in range(repetitions):
+        world.Allreduce([mine, MPI.DOUBLE], [total, MPI.DOUBLE], MPI.SUM)
+    return float(world.allreduce(time.perf_counter() - started, MPI.MAX)) / repetitions
+
+
 def all_reduce(length: int) -> tuple[float, bool]:
-    """Seconds of one all-reduce, and whether every rank got the exact sum."""
+    """Seconds of one all-reduce at its best, and whether every rank got the exact sum."""
     mine = filled(length, rank, rank + 1)
     total = array("d", bytes(8 * length))
     wanted = filled(length, ranks * (ranks - 1) // 2, ranks * (ranks + 1) // 2)
@@ -38,12 +48,8 @@ def all_reduce(length: int) -> tuple[float, bool]:
     started = time.perf_counter()
     world.Allreduce([mine, MPI.DOUBLE], [total, MPI.DOUBLE], MPI.SUM)
     once = world.bcast(time.perf_counter() - started, 0)
-    repetitions = max(3, min(1000, int(SECONDS / max(once, 1e-7))))
-    world.Barrier()
-    started = time.perf_counter()
-    for _ in range(repetitions):
-        world.Allreduce([mine, MPI.DOUBLE], [total, MPI.DOUBLE], MPI.SUM)
-    spent = world.allreduce(time.perf_counter() - started, MPI.MAX) / repetitions
+    repetitions = max(2, min(200, int(SECONDS / BATCHES / max(once, 1e-7))))
+    spent = min(batch(mine, total, repetitions) for _ in range(BATCHES))
     exact = exact and bool(world.allreduce(int(total.tobytes() == wanted.tobytes()), MPI.MIN))
     return spent, exact
 
