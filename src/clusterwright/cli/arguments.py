@@ -24,9 +24,19 @@ class Verbs:
         )
 
     def add(
-        self, name: str, run: Run | None, about: str, *, examples: Mapping[str, str], resumes: bool = False
+        self,
+        name: str,
+        run: Run | None,
+        about: str,
+        *,
+        examples: Mapping[str, str],
+        resumes: bool = False,
+        takes_command: bool = False,
     ) -> argparse.ArgumentParser:
-        """`about`: its first line is the one in the list of verbs. `resumes`: run again, it goes on."""
+        """`about`: its first line is the one in the list of verbs. `resumes`: run again, it goes on.
+
+        `takes_command`: what follows `--` is a command of the user's.
+        """
         summary = about.partition("\n")[0]
         parser = self._subparsers.add_parser(
             name,
@@ -37,7 +47,7 @@ class Verbs:
         )
         if run is not None:
             add_json(parser)
-        parser.set_defaults(run=run or teach(parser), resumes=resumes)
+        parser.set_defaults(run=run or teach(parser), resumes=resumes, takes_command=takes_command)
         return parser
 
 

@@ -29,6 +29,7 @@ OWN = {
         "The size of a real cluster is what its description says, so that nobody has to remember an option.",
         "up cluster.yaml --nodes gpu=2",
     ),
+    "CW9007": Explanation("The document cannot be read", "It is missing, not text, or not yours to read."),
     "CW9006": Explanation("There is no such code", "Codes are CW and four digits.", "explain CW9999"),
 }
 

@@ -8,9 +8,24 @@ from difflib import get_close_matches
 
 from clusterwright import __version__
 from clusterwright.cli.arguments import Verbs, add_json, teach
-from clusterwright.cli.verb import completion, explain, init, list, plan, render, validate
+from clusterwright.cli.verb import (
+    completion,
+    destroy,
+    diff,
+    explain,
+    init,
+    list,
+    logs,
+    node,
+    plan,
+    render,
+    ssh,
+    status,
+    up,
+    validate,
+)
 
-_VERBS = (init, validate, plan, render, explain, list, completion)
+_VERBS = (init, validate, plan, render, diff, explain, up, status, ssh, logs, node, destroy, list, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
 _EPILOG = """begin here:
   clusterwright init lab.yaml             write a description to start from
@@ -45,7 +60,7 @@ def build() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"clusterwright {__version__}")
     add_json(parser)
-    parser.set_defaults(run=teach(parser), resumes=False)
+    parser.set_defaults(run=teach(parser), resumes=False, takes_command=False)
     verbs = Verbs(parser, "verbs")
     for verb in _VERBS:
         verb.add(verbs)
@@ -53,7 +68,12 @@ def build() -> argparse.ArgumentParser:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Words in, arguments out. `json` is always there, wherever `--json` stood."""
-    arguments = build().parse_args(words, argparse.Namespace())
+    """Words in, arguments out. `json` is always there, wherever `--json` stood, and so is `command`."""
+    end = words.index("--") if "--" in words else len(words)
+    parser = build()
+    arguments = parser.parse_args(words[:end])
     arguments.json = getattr(arguments, "json", False)
+    arguments.command = words[end + 1 :]
+    if arguments.command and not arguments.takes_command:
+        parser.error(f"this verb runs no command: {' '.join(words[end:])}")
     return arguments

@@ -12,9 +12,14 @@ if TYPE_CHECKING:
     from clusterwright.operate.source import Source
 
 
+def is_description(target: str) -> bool:
+    """A file, as against a cluster's name: it has a slash or YAML's suffix."""
+    return "/" in target or target.endswith((".yaml", ".yml"))
+
+
 def description(target: str) -> Path:
     """The file itself; for a name, the description that was last brought up under it."""
-    if "/" in target or target.endswith((".yaml", ".yml")):
+    if is_description(target):
         return Path(target)
     from clusterwright.operate.source import cluster_home
 

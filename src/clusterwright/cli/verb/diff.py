@@ -1,0 +1,162 @@
+"""`clusterwright diff`: what a changed description does to a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clusterwright.cli.arguments import Verbs
+from clusterwright.cli.ending import FINE
+from clusterwright.cli.target import is_description
+
+if TYPE_CHECKING:
+    from clusterwright.change import Change
+    from clusterwright.handoff import Handoff
+    from clusterwright.plan.model import Ground
+    from clusterwright.render.file import NodeFile
+
+    Side = tuple[Handoff | None, tuple[NodeFile, ...]]
+
+_ABOUT = """Say what a change does to each node.
+
+Every difference is classed: live, daemon-restart (and which daemon), drain, reboot, replace.
+OLD and NEW are description files, hand-off documents or names of clusters. Without OLD, NEW is
+compared with what was last applied; a name as NEW stands for its description as it is now."""
+
+
+def add(verbs: Verbs) -> None:
+    parser = verbs.add(
+        "diff",
+        run,
+        _ABOUT,
+        examples={
+            "clusterwright diff clusters/lab.yaml": "against the running cluster",
+            "clusterwright diff before.yaml after.yaml": "two descriptions",
+            "clusterwright diff --files lab": "with the lines that change in each file",
+        },
+    )
+    parser.add_argument("old", metavar="OLD", nargs="?", help="what to compare with (default: last applied)")
+    parser.add_argument("new", metavar="NEW", help="description, hand-off document or cluster")
+    parser.add_argument("--files", action="store_true", help="show the lines that differ in rendered files")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from clusterwright.change import diff
+
+    old, old_files = _old(arguments.old, arguments.new)
+    new, new_files = _new(arguments.new, old)
+    changes = diff(old, new, old_files, new_files)
+    if arguments.json:
+        print(json.dumps(_as_json(changes), indent=1))
+        return FINE
+    _print(changes)
+    if arguments.files:
+        print("".join(_lines(old_files, new_files)), end="")
+    return FINE
+
+
+def _old(old: str | None, new: str) -> Side:
+    """What is there before: what OLD says, or what was last applied to the cluster that NEW is about."""
+    from clusterwright.operate.home import ClusterHome
+    from clusterwright.operate.prepare import described, prepare
+    from clusterwright.operate.source import Source, cluster_home
+    from clusterwright.spec.load import load
+
+    if old is None:
+        name = _handoff(new).name if new.endswith(".json") else ""
+        if not name:
+            name = load(new).spec.cluster if is_description(new) else cluster_home(new).name
+        home = ClusterHome.of(name)
+        return home.handoff(), home.files()
+    if old.endswith(".json"):
+        return _rendered(_handoff(old))
+    if is_description(old):
+        prepared = prepare(described(Source(Path(old))))
+        return prepared.handoff, prepared.files
+    home = cluster_home(old)
+    return home.handoff(), home.files()
+
+
+def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...]]:
+    """What is wanted, on the ground of what is there: nodes keep their addresses and network."""
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.prepare import described, prepare
+    from clusterwright.operate.source import Source
+
+    if new.endswith(".json"):
+        return _rendered(_handoff(new))
+    source = Source(Path(new)) if is_description(new) else Cluster.named(new).source()
+    if old is None:
+        prepared = prepare(described(source))
+    else:
+        previous = {node.name: node.address for node in old.nodes}
+        prepared = prepare(described(source), ground=_ground(old), previous=previous)
+    return prepared.handoff, prepared.files
+
+
+def _handoff(file: str) -> Handoff:
+    from clusterwright.finding import Where, refuse
+    from clusterwright.handoff import loads
+
+    try:
+        return loads(Path(file).read_text(), file)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise refuse(
+            "CW9007", Where(file), f"cannot be read: {reason}", "Name a hand-off document"
+        ) from error
+
+
+def _rendered(handoff: Handoff) -> tuple[Handoff, tuple[NodeFile, ...]]:
+    from clusterwright.render import render
+
+    return handoff, render(handoff)
+
+
+def _ground(handoff: Handoff) -> Mapping[str, Ground]:
+    from clusterwright.plan.model import Ground
+
+    cgroup = handoff.scheduler["cgroup"]
+    return {
+        name: Ground(site["network"], cgroup["plugin"], cgroup["mountpoint"], simulated=site["simulated"])
+        for name, site in handoff.site.items()
+    }
+
+
+def _as_json(changes: list[Change]) -> dict[str, object]:
+    from clusterwright.change import impact_by_node
+
+    nodes = {node: impact.value for node, impact in impact_by_node(changes).items()}
+    return {"changes": [change.as_json() for change in changes], "nodes": nodes}
+
+
+def _print(changes: list[Change]) -> None:
+    from clusterwright.change import impact_by_node
+    from clusterwright.cli.terminal.table import print_table
+    from clusterwright.spec.nodeset import fold
+
+    if not changes:
+        print("nothing differs")
+        return
+    rows = [
+        (change.impact.value, fold(change.nodes), change.what, change.path, ", ".join(change.units))
+        for change in changes
+    ]
+    print_table(("IMPACT", "NODES", "WHAT", "WHERE", "RESTARTS"), rows)
+    by_impact: dict[str, list[str]] = {}
+    for node, impact in impact_by_node(changes).items():
+        by_impact.setdefault(impact.value, []).append(node)
+    print("; ".join(f"{impact}: {fold(nodes)}" for impact, nodes in by_impact.items()))
+
+
+def _lines(old: Iterable[NodeFile], new: Iterable[NodeFile]) -> Iterator[str]:
+    before, after = ({file.path: file.content for file in files} for files in (old, new))
+    for path in sorted({*before, *after}):
+        was, now = before.get(path, ""), after.get(path, "")
+        yield from difflib.unified_diff(
+            was.splitlines(keepends=True), now.splitlines(keepends=True), f"old{path}", f"new{path}"
+        )

@@ -1,0 +1,80 @@
+"""`clusterwright status`: what a cluster is right now."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from clusterwright.cli.arguments import Verbs, add_target
+from clusterwright.cli.ending import FAILED, FINE
+
+if TYPE_CHECKING:
+    from clusterwright.operate.status import ClusterStatus
+
+_ABOUT = """Show nodes, Slurm's view of them, and jobs.
+
+Without a name: every cluster of this operator. Exits with 1 when the cluster is not healthy: a
+machine that does not run, a slurmctld that does not answer, or a last acceptance that failed."""
+
+
+def add(verbs: Verbs) -> None:
+    parser = verbs.add(
+        "status",
+        run,
+        _ABOUT,
+        examples={
+            "clusterwright status": "all clusters",
+            "clusterwright status lab": "one, node by node",
+            "clusterwright status lab --json | jq '.nodes[] | select(.reason != \"\")'": "",
+        },
+    )
+    add_target(parser, nargs="?")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.status import status
+
+    if arguments.cluster is None:
+        from clusterwright.cli.verb import list as list_verb
+
+        return list_verb.run(arguments)
+    found = status(Cluster.named(arguments.cluster))
+    if arguments.json:
+        print(json.dumps({**asdict(found), "healthy": found.healthy}, indent=1))
+    else:
+        _print(found)
+    return FINE if found.healthy else FAILED
+
+
+def _print(found: ClusterStatus) -> None:
+    from clusterwright.cli.terminal.style import paint
+    from clusterwright.cli.terminal.table import print_table
+
+    accepted = "accepted" if found.accepted else "not accepted"
+    words = [f"Slurm {found.release}", *(["simulated hardware"] if found.simulated else []), accepted]
+    if not found.answers:
+        words.append("slurmctld does not answer")
+    style = "bold green" if found.healthy else "bold red"
+    print(f"{paint(found.name, style, sys.stdout)}: {', '.join(words)}\n")
+    heads = ("NODE", "MACHINE", "SLURM", "GPUS", "JOBS", "ROLES", "TYPE", "ADDRESS", "REASON")
+    print_table(
+        heads,
+        (
+            (
+                node.name,
+                node.power,
+                node.slurm,
+                str(node.gpus or ""),
+                ",".join(node.jobs),
+                ",".join(node.roles),
+                node.machine,
+                node.address,
+                node.reason,
+            )
+            for node in found.nodes
+        ),
+    )
