@@ -14,6 +14,12 @@ REAL_WORLD = ("lab", "slurm", "engine")
 _MARKED = re.compile(rf"\bmark\.({'|'.join(REAL_WORLD)})\b")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-goldens", action="store_true", help="write tests/golden from what is rendered now"
+    )
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     # Written out because `--dist loadgroup` of pytest-xdist 3.8 groups nothing under pytest 9.2.

@@ -12,6 +12,20 @@ from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 NODE_EXPORTER_PORT = 9100
+_FROM_SLURMCTLD = {
+    "silent": 'up{job="slurm-nodes"} == 0',
+    "down": "slurm_nodes_down > 0",
+    "drained": "slurm_nodes_drained > 0",
+    "backlog": "slurm_slurmdbd_queue_size > 10000",
+}
+"""Conditions in the metrics that slurmctld serves itself."""
+_FROM_COLLECTOR = {
+    "silent": 'slurm_up == 0 or time() - node_textfile_mtime_seconds{file=~".*/slurm.prom"} > 180',
+    "down": 'max(slurm_nodes{state="down"}) > 0',
+    "drained": 'max(slurm_nodes{state="drained"}) > 0',
+    "backlog": "slurm_scheduler_dbd_agent_queue_size > 10000",
+}
+"""The same in the metrics that the monitoring role collects for older releases."""
 
 
 def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
@@ -19,6 +33,7 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
         return ()
     controllers = [f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller")]
     values = {"cluster": handoff.name, "release": release, "controllers": controllers}
+    conditions = _FROM_SLURMCTLD if release.openmetrics else _FROM_COLLECTOR
     reload = ("prometheus:reload",)
     return (
         NodeFile(
@@ -29,7 +44,7 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
         ),
         NodeFile(
             "/etc/prometheus/rules/clusterwright.yml",
-            fill("monitoring/rules.yml.j2", **values),
+            fill("monitoring/rules.yml.j2", cluster=handoff.name, when=conditions),
             ("controller",),
             affects=reload,
         ),

@@ -1,0 +1,215 @@
+"""Real Slurm daemons on rendered files: an overlay of a root file system in namespaces of its own.
+
+Everything dies with the first process of the namespaces; nothing of the host is touched but a control group of
+the stage's own, which is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.handoff import Handoff
+from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab.cgroup import NodeGroups
+from clusterwright.render.file import NodeFile
+
+_SETUP = """
+for group in {groups}; do echo 0 > "$group/cgroup.procs"; done
+mount -t overlay overlay -o lowerdir={root},upperdir={top}/upper,workdir={top}/work {top}/merged
+cd {top}/merged
+mount -t proc proc proc
+mount --bind {top}/hardware/proc proc/driver
+mkdir -p sys/bus/pci/drivers
+mount --bind {top}/hardware/sys sys/bus/pci/drivers
+mount -t tmpfs tmpfs dev
+for device in null zero full random urandom tty; do cp -a /dev/$device dev/; done
+cp -a {top}/hardware/dev/. dev/
+mkdir -m 1777 dev/shm
+mount -t tmpfs tmpfs run
+mount -t tmpfs tmpfs tmp
+{binds}
+ip link set lo up
+{addresses}
+hostname controller
+exec chroot . sleep infinity
+"""
+_MOST_ADDRESSES = 16
+
+
+class Stage:
+    """A machine that has the addresses of a cluster's nodes."""
+
+    def __init__(self, top: Path, init: int) -> None:
+        self.root = Path(f"/proc/{init}/root")
+        self._top = top
+        self._init = init
+        self._started: list[subprocess.Popen[str]] = []
+
+    def run(self, *command: str, stdin: str = "") -> str:
+        done = subprocess.run(
+            self._inside(command), input=stdin, capture_output=True, text=True, timeout=60, check=False
+        )
+        return done.stdout + done.stderr
+
+    def start(self, *command: str, ready: str, host: str = "controller", seconds: float = 90) -> Path:
+        """Start a daemon and wait until `ready` stands in its log, it ended, or time is up; the log's path."""
+        log = self._top / f"{len(self._started)}.log"
+        as_host = ("unshare", "--uts", "--mount", "sh", "-c", 'hostname "$0"; exec "$@"', host)
+        with log.open("w") as out:
+            process = subprocess.Popen(
+                self._inside((*as_host, *command)), stdout=out, stderr=subprocess.STDOUT, text=True
+            )
+        self._started.append(process)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and process.poll() is None:
+            if re.search(ready, log.read_text(errors="replace")):
+                break
+            time.sleep(0.05)
+        return log
+
+    def memory_mib(self, program: str) -> int:
+        """Resident memory of the one process of this name in the stage."""
+        pid = self.run("cat", *(f"/proc/{pid}/status" for pid in self.run("pidof", program).split()[:1]))
+        return int(pid.partition("VmRSS:")[2].split()[0]) // 1024
+
+    def wait(self) -> None:
+        for process in self._started:
+            process.wait()
+
+    def _inside(self, command: Sequence[str]) -> list[str]:
+        return ["nsenter", "-t", str(self._init), "-m", "-u", "-n", "-p", "-r", "-w", "--", *command]
+
+
+@contextmanager
+def stage(root: Path, handoff: Handoff, top: Path, gpus: Hardware | None = None) -> Iterator[Stage]:
+    """Namespaces with this root file system, an address for each of the first nodes, and simulated GPUs."""
+    for folder in ("upper", "work", "merged"):
+        (top / folder).mkdir(parents=True)
+    simulate.write_hardware(top / "hardware", _simulated(gpus))
+    groups = NodeGroups("render-test", f"{os.getpid()}-{top.name}")
+    script = _SETUP.format(
+        root=root,
+        top=top,
+        groups=" ".join(map(str, groups.create())),
+        binds="\n".join(f"mkdir -p .{place}; mount --bind {path} .{place}" for path, place in groups.binds()),
+        addresses="\n".join(
+            f"ip addr add {node.address}/32 dev lo" for node in handoff.nodes[:_MOST_ADDRESSES]
+        ),
+    )
+    command = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--propagation", "private"]
+    with subprocess.Popen([*command, "sh", "-ec", script]) as unshared:
+        init = _init(unshared)
+        made = Stage(top, init)
+        try:
+            yield made
+        finally:
+            os.kill(init, signal.SIGKILL)
+            unshared.wait()
+            made.wait()
+            groups.remove()
+
+
+def _simulated(hardware: Hardware | None) -> simulate.Hardware:
+    if hardware is None:
+        return simulate.Hardware()
+    gpus = [
+        simulate.SimulatedGpu(
+            minor=gpu.minor,
+            model=str(hardware.gpu_model),
+            pci=gpu.pci,
+            uuid=f"GPU-{gpu.minor}",
+            cpu_list=gpu.cores,
+        )
+        for gpu in hardware.gpus
+    ]
+    return simulate.Hardware(tuple(gpus))
+
+
+def _init(unshared: subprocess.Popen[bytes]) -> int:
+    children = Path(f"/proc/{unshared.pid}/task/{unshared.pid}/children")
+    while unshared.poll() is None:
+        for child in children.read_text().split():
+            if Path(f"/proc/{child}/comm").read_text().strip() == "sleep":
+                return int(child)
+        time.sleep(0.01)
+    raise RuntimeError("the namespaces could not be set up")
+
+
+def place(stage: Stage, files: Sequence[NodeFile]) -> None:
+    """What roles do: files of the controller in /etc, of a compute node in /node, and keys in both."""
+    slurm = _identity(stage, "slurm")
+    for prefix, role in (("", "controller"), ("node", "compute")):
+        for file in files:
+            if role in file.roles:
+                owner = slurm if file.owner == "slurm" else (0, 0)
+                _write(stage.root / prefix / file.path[1:], file.content.encode(), file.mode, owner)
+    for key in ("slurm.key", "jwt_hs256.key"):
+        content = secrets.token_bytes(64)
+        for prefix in ("etc", "node/etc"):
+            _write(stage.root / prefix / "slurm" / key, content, 0o600, slurm)
+    for name in ("health-check", "gate"):
+        _write(stage.root / "usr/lib/clusterwright" / name, b"#!/bin/sh\nexit 0\n", 0o755, (0, 0))
+    _folder(stage, "var/spool/slurmd", "root")
+    for folder in ("var/spool/slurmctld", "run/slurmctld", "run/slurmdbd"):
+        _folder(stage, folder, "slurm")
+
+
+def _write(path: Path, content: bytes, mode: int, owner: tuple[int, int]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    path.chmod(mode)
+    os.chown(path, *owner)
+
+
+def _folder(stage: Stage, path: str, owner: str) -> None:
+    (stage.root / path).mkdir(parents=True, exist_ok=True)
+    os.chown(stage.root / path, *_identity(stage, owner))
+
+
+def _identity(stage: Stage, user: str) -> tuple[int, int]:
+    lines = (stage.root / "etc/passwd").read_text().splitlines()
+    fields = next(line.split(":") for line in lines if line.startswith(f"{user}:"))
+    return int(fields[2]), int(fields[3])
+
+
+def _as(user: str) -> tuple[str, ...]:
+    return ("setpriv", "--reuid", user, "--regid", user, "--init-groups")
+
+
+def start_controller(stage: Stage, handoff: Handoff, *, seconds: float = 90) -> dict[str, Path]:
+    """Start the controller's daemons as the users that their units name; the logs of Slurm's."""
+    logs = {}
+    if handoff.scheduler["release"] < "23.11":
+        _folder(stage, "run/munge", "munge")
+        stage.run(*_as("munge"), "munged")
+    if handoff.scheduler["accounting"]:
+        _start_database(stage)
+        logs["slurmdbd"] = stage.start(
+            *_as("slurm"), "slurmdbd", "-D", "-vv", ready="slurmdbd version .* started"
+        )
+    logs["slurmctld"] = stage.start(
+        *_as("slurm"), "slurmctld", "-D", "-vv", ready="No fed_mgr state file|fatal", seconds=seconds
+    )
+    return logs
+
+
+def _start_database(stage: Stage) -> None:
+    _folder(stage, "run/mysqld", "mysql")
+    stage.start(*_as("mysql"), "mariadbd", "--skip-networking", ready="ready for connections")
+    user = "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket; GRANT ALL ON *.* TO slurm@localhost;"
+    stage.run("mariadb", stdin=user)
+
+
+def start_node(stage: Stage, name: str) -> Path:
+    """Start slurmd of one node with nothing but what a compute node gets."""
+    script = "mount --bind /node/etc/slurm /etc/slurm; . /node/etc/default/slurmd; exec slurmd -D -vv $SLURMD_OPTIONS"
+    return stage.start("sh", "-c", script, ready="slurmd started|fatal", host=name)

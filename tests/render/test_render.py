@@ -1,0 +1,159 @@
+"""What rendering promises, whatever the cluster."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+
+from clusterwright.finding import Refused
+from clusterwright.render import render
+
+from . import examples
+from .sample import H100, handoff
+
+RELEASES = ("22.05", "23.11", "24.11", "25.11", "26.05")
+
+
+def files(**scheduler: object) -> dict[str, str]:
+    return {file.path: file.content for file in render(handoff(**scheduler))}  # type: ignore[arg-type]
+
+
+def setting(text: str, key: str) -> list[str]:
+    return re.findall(rf"^{key}=(.*)$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("release", ["21.08", "25.05", "24.11.5", ""])
+def test_another_release_is_refused_by_name(release: str) -> None:
+    with pytest.raises(Refused) as refused:
+        render(handoff(release))
+    (finding,) = refused.value.findings
+    assert finding.code == "CW3001"
+    assert f"'{release}'" in finding.what
+    assert all(name in finding.remedy for name in RELEASES)
+
+
+@pytest.mark.parametrize("example", examples.NAMES)
+@pytest.mark.parametrize("release", RELEASES)
+def test_same_bytes_sorted_and_complete(example: str, release: str) -> None:
+    first, second = (render(examples.handoff(example, release)) for _ in range(2))
+    assert first == second
+    assert [file.path for file in first] == sorted({file.path for file in first})
+    for file in first:
+        assert file.path.startswith("/")
+        assert file.content.endswith("\n")
+        assert "\n\n\n" not in file.content
+        assert not re.search(r"[ \t]$", file.content, flags=re.MULTILINE), file.path
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_secret_is_rendered(release: str) -> None:
+    for path, content in files(release=release, rest=True).items():
+        assert "StoragePass" not in content, path
+        assert not path.endswith(".key")
+
+
+def test_only_nodes_with_a_controller_hold_the_configuration_from_24_11_on() -> None:
+    roles = {file.path: file.roles for file in render(handoff("24.11"))}
+    assert roles["/etc/slurm/slurm.conf"] == ("controller",)
+    assert roles["/etc/default/sackd"] == ("login",)
+    old = {file.path: file.roles for file in render(handoff("22.05"))}
+    assert old["/etc/slurm/slurm.conf"] == ("controller", "login")
+    assert "/etc/default/sackd" not in old
+
+
+def test_authentication_follows_the_release() -> None:
+    assert setting(files(release="22.05")["/etc/slurm/slurm.conf"], "AuthType") == ["auth/munge"]
+    for release in RELEASES[1:]:
+        rendered = files(release=release)
+        assert setting(rendered["/etc/slurm/slurm.conf"], "AuthType") == ["auth/slurm"]
+        assert setting(rendered["/etc/slurm/slurmdbd.conf"], "AuthType") == ["auth/slurm"]
+
+
+def test_rest_needs_tokens_and_nothing_else_does() -> None:
+    key = ["jwt_key=/etc/slurm/jwt_hs256.key"]
+    for path in ("/etc/slurm/slurm.conf", "/etc/slurm/slurmdbd.conf"):
+        assert setting(files(rest=True)[path], "AuthAltParameters") == key
+        assert not setting(files()[path], "AuthAltParameters")
+
+
+def test_without_accounting_there_is_no_database() -> None:
+    rendered = files(accounting=False)
+    assert not {path for path in rendered if "slurmdbd" in path or "mysql" in path}
+    assert "AccountingStorage" not in rendered["/etc/slurm/slurm.conf"]
+    assert "TRESBillingWeights" not in rendered["/etc/slurm/slurm.conf"]
+
+
+def test_a_users_option_replaces_the_line_that_it_names() -> None:
+    text = files(options={"resumetimeout": 1800, "DebugFlags": "NodeFeatures"})["/etc/slurm/slurm.conf"]
+    assert not setting(text, "ResumeTimeout")
+    assert text.endswith("\n# From the description\nDebugFlags=NodeFeatures\nresumetimeout=1800\n")
+    assert "NodeName=" in text
+
+
+def test_a_job_gets_its_share_of_the_machine() -> None:
+    (partition,) = setting(files()["/etc/slurm/slurm.conf"], "PartitionName")
+    assert "DefCpuPerGPU=24" in partition  # 192 / 8
+    assert f"DefMemPerGPU={int(2 * 1024 * 1024 * 0.95) // 8}" in partition
+    assert "MaxTime=UNLIMITED DefaultTime=60" in partition
+
+
+def test_gpus_are_detected_only_where_the_driver_spells_the_type() -> None:
+    base = handoff("24.11")
+    gaming = replace(H100, gpu_type="rtx4090", gpu_model="NVIDIA GeForce RTX 4090")
+    amd = replace(H100, gpu_type="mi300x", gpu_model="AMD Instinct MI300X")
+
+    def gres(hardware: object) -> str:
+        made = replace(base, hardware={**base.hardware, "h100": hardware})
+        return next(file.content for file in render(made) if file.path == "/etc/slurm/gres.conf")
+
+    assert "AutoDetect=nvidia" in gres(H100)
+    assert "Type=rtx4090 File=/dev/nvidia[0-3] Cores=0-47" in gres(gaming)
+    assert "Type=mi300x File=/dev/dri/renderD[132-135] Cores=48-95" in gres(amd)
+    assert "AutoDetect" not in gres(gaming) + gres(amd)
+    assert "Type=h100 File=/dev/nvidia[4-7] Cores=48-95" in files(release="23.11")["/etc/slurm/gres.conf"]
+
+
+def test_a_node_that_plays_a_larger_machine_is_not_bound_to_cores_it_has_not() -> None:
+    playing = files(config_overrides=True)
+    assert setting(playing["/etc/slurm/slurm.conf"], "SlurmdParameters") == ["config_overrides"]
+    assert setting(playing["/etc/slurm/cgroup.conf"], "ConstrainCores") == ["no"]
+    real = files()
+    assert not setting(real["/etc/slurm/slurm.conf"], "SlurmdParameters")
+    assert setting(real["/etc/slurm/cgroup.conf"], "ConstrainCores") == ["yes"]
+
+
+def test_control_groups_are_where_the_ground_says() -> None:
+    text = files(cgroup={"plugin": "cgroup/v1", "mountpoint": "/run/cgroup-v1"})["/etc/slurm/cgroup.conf"]
+    assert setting(text, "CgroupPlugin") == ["cgroup/v1"]
+    assert setting(text, "CgroupMountpoint") == ["/run/cgroup-v1"]
+    assert setting(text, "IgnoreSystemd") == ["yes"]
+
+
+def test_monitoring_can_be_left_out() -> None:
+    base = handoff("25.11")
+    silent = replace(base, software={**base.software, "monitoring": False})
+    assert not [file.path for file in render(silent) if "prometheus" in file.path]
+    assert all("MetricsType" not in file.content for file in render(silent))
+    assert any("MetricsType" in file.content for file in render(base))
+
+
+def test_a_new_node_reloads_slurm_and_restarts_only_what_cannot_reload() -> None:
+    for release, wanted in (("22.05", "slurmctld:restart"), ("23.11", "slurmctld:reload")):
+        affects = {file.path: file.affects for file in render(handoff(release))}
+        assert affects["/etc/slurm/slurm.conf"] == (wanted,)
+        assert affects["/etc/hosts"] == ()
+
+
+def test_time_and_size_grow_with_the_nodes_only() -> None:
+    seconds = {}
+    for count in (1_000, 10_000):
+        made = handoff(count=count)
+        started = time.process_time()
+        rendered = {file.path: file.content for file in render(made)}
+        seconds[count] = time.process_time() - started
+        assert len(rendered["/etc/slurm/slurm.conf"]) < 4000
+        assert rendered["/etc/hosts"].count("\n") == count + 7
+    assert seconds[10_000] < 2
