@@ -20,7 +20,6 @@ from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab, Share
-from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import LabNode
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
@@ -88,8 +87,8 @@ class LabMachines:
         self._lab.destroy()
         report(Event("nodes", "changed", "removed"))
 
-    def logs(self, node: str, follow: bool) -> Iterator[str]:
-        return logs(self._lab, node, follow=follow)
+    def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
+        return self._lab.logs(node, follow=follow, console=console)
 
 
 def _told(report: Report, step: str):  # type: ignore[no-untyped-def]

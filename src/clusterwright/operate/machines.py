@@ -38,5 +38,5 @@ class Machines(Protocol):
     def destroy(self, report: Report) -> None:
         """Leave nothing, also of a half-made cluster."""
 
-    def logs(self, node: str, follow: bool) -> Iterator[str]:
-        """Console and journal of a node, also of one that does not answer."""
+    def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
+        """Journal or console of a node, line by line, also of one that does not answer."""

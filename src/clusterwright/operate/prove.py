@@ -29,12 +29,16 @@ def prove(desired: Desired, targets: Mapping[str, Target], report: Report) -> Ac
             description_folder=desired.folder,
         )
     report(Event("accept", "started", "proving nodes, scheduler, jobs and accounting"))
-    units = {name: wanted.active_units for name, wanted in desired.wanted.items()}
+    units = {name: sorted(map(_full_name, wanted.active_units)) for name, wanted in desired.wanted.items()}
     acceptance = accept(desired.handoff, targets.values(), units=units, report=report, run_dir=run)
     home.reports.mkdir(parents=True, exist_ok=True)
     for page in ("accept.json", "accept.html"):
         shutil.copyfile(run / page, home.reports / page)
     return acceptance
+
+
+def _full_name(unit: str) -> str:
+    return unit if "." in unit else f"{unit}.service"
 
 
 def was_accepted(home: ClusterHome) -> bool:
