@@ -12,12 +12,14 @@ from pathlib import Path
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
+from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
 from clusterwright.operate.machines import Install
 from clusterwright.plan.model import Ground
 from clusterwright.providers.lab import ssh as lab_ssh
 from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.host import missing
 from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab, Share
 from clusterwright.providers.lab.machine import LabNode
@@ -39,6 +41,9 @@ class LabMachines:
     @property
     def _lab(self) -> Lab:
         return Lab(self.home, self.name)
+
+    def unmet(self) -> list[Finding]:
+        return missing(self.home)
 
     def ground(self) -> Mapping[str, Ground]:
         subnet = self._lab.reserve().subnet

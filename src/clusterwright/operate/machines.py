@@ -7,6 +7,7 @@ from typing import Protocol
 
 from clusterwright.converge.target import Target
 from clusterwright.event import Report
+from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
 from clusterwright.plan.model import Ground
 
@@ -16,6 +17,9 @@ Install = Callable[[Target], None]
 
 class Machines(Protocol):
     """The machines of one cluster."""
+
+    def unmet(self) -> list[Finding]:
+        """What this machine lacks to make them, all at once."""
 
     def ground(self) -> Mapping[str, Ground]:
         """What only the edge knows of each site; reserves what has to be reserved. Idempotent."""

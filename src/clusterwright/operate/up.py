@@ -10,6 +10,7 @@ from clusterwright.catalog.changes import Impact
 from clusterwright.change import diff, impact_by_node
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
+from clusterwright.finding import Refused
 from clusterwright.handoff import Handoff
 from clusterwright.operate.configure import configure, install
 from clusterwright.operate.desired import Desired
@@ -68,6 +69,8 @@ def begun(source: Source) -> Iterator[Work]:
     home = ClusterHome.of(description.spec.cluster)
     machines = machines_of(description.spec)
     prepare(description)
+    if unmet := machines.unmet():
+        raise Refused(unmet)
     with home.locked():
         before = home.handoff()
         home.record_intent(source.file.read_text())
