@@ -85,9 +85,10 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def played(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The plugin with labs that are played; the folder that they live in."""
-    (project / ".venv").unlink()
-    plugin = project / ".venv/bin/pulumi-resource-clusterwright"
-    plugin.parent.mkdir(parents=True)
+    settings = project / "Pulumi.yaml"
+    settings.write_text(settings.read_text().replace("path: .venv/bin", "path: played"))
+    plugin = project / "played/pulumi-resource-clusterwright"
+    plugin.parent.mkdir()
     plugin.write_text(PLAYER)
     plugin.chmod(0o755)
     labs = tmp_path / "labs"
