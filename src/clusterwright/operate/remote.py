@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+import tempfile
 from dataclasses import dataclass
 
 from clusterwright.converge.target import Target
@@ -18,13 +18,23 @@ class Answer:
     error: str
 
 
-def run_on(target: Target, command: str, *, timeout: float = 30, stdin: str | None = None) -> Answer:
+def run_on(target: Target, command: str, *, timeout: float = 30) -> Answer:
     """Run a shell command on the node; never raises for its exit status or for a node that is gone."""
-    argv: Sequence[str] = [*target.ssh_argv(), command]
-    try:
-        done = subprocess.run(
-            argv, input=stdin or "", capture_output=True, text=True, timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return Answer(255, "", f"no answer within {timeout:g} s")
-    return Answer(done.returncode, done.stdout, done.stderr)
+    argv = [*target.ssh_argv(), command]
+    # A file, not a pipe: an SSH master that stays behind inherits standard error and would keep a pipe open.
+    with tempfile.TemporaryFile(mode="w+") as errors:
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                errors="replace",
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Answer(255, "", f"no answer within {timeout:g} s")
+        errors.seek(0)
+        return Answer(done.returncode, done.stdout, errors.read())

@@ -1,0 +1,134 @@
+"""`diagnose`: what a person would collect by hand, in one archive without secrets, and the likely cause first."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+from clusterwright.accept.likely import Evidence, LikelyCause, likely
+from clusterwright.event import Event, Report
+from clusterwright.finding import Refused
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.remote import run_on
+
+NODES_AT_ONCE = 16
+LINES_KEPT = 4000
+"""Of each log, its last lines."""
+RUNS_KEPT = 3
+
+_SLURM_LOGS = "slurmctld.log slurmd.log slurmdbd.log slurmrestd.log"
+_ASKED: Mapping[str, str] = {
+    "units.txt": "systemctl list-units --failed --no-pager; systemctl --no-pager --lines=0 status 'slurm*' "
+    "'munge*' mariadb clusterwright-gate chrony",
+    "versions.txt": "uname -a; cat /etc/os-release; dpkg-query --show 'slurm*' 'munge*' 'mariadb*' 'openmpi*' "
+    "'*nvidia*' 2>/dev/null",
+    "gate.json": "cat /run/clusterwright/gate.json",
+    "node.json": "cat /etc/clusterwright/node.json",
+    "slurm.conf": "cat /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf 2>/dev/null",
+    "slurm.log": f"for log in {_SLURM_LOGS}; do tail --lines={LINES_KEPT} --verbose /var/log/slurm/$log "
+    "/var/log/$log; done 2>/dev/null",
+    "resources.txt": "df --human-readable; df --inodes; free --mebi; uptime; ip -brief address",
+    "devices.txt": "nvidia-smi -L; ls -l /dev/nvidia*; dmesg 2>/dev/null | tail --lines=200",
+}
+_CONTROLLER: Mapping[str, str] = {
+    "slurm.txt": "sinfo --list-reasons; sinfo --Node --long; squeue; scontrol show nodes; scontrol ping; sdiag",
+    "accounting.txt": "sacctmgr --parsable2 show associations; sacct --allusers --starttime=now-1days | tail -200",
+}
+# Long runs of base64 or hex are keys, tokens or hashes; none of them helps to find a cause.
+_SECRET = re.compile(r"(?:[A-Za-z0-9+/]{64,}={0,2})|(?i:(password|token|secret|storagepass)\s*[=:]\s*)\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The archive and what it points to, the most likely first."""
+
+    archive: Path
+    causes: tuple[LikelyCause, ...]
+    unreachable: tuple[str, ...]
+
+
+def diagnose(cluster: Cluster, archive: Path, report: Report) -> Diagnosis:
+    """Collect from every node at once, also from those that do not answer, and rank the causes."""
+    names = [node.name for node in cluster.handoff.nodes]
+
+    def collect(name: str) -> dict[str, str]:
+        found = dict(_of_node(cluster, name))
+        answered = "versions.txt" in found
+        report(Event("diagnose", "ok" if answered else "unreachable", f"{len(found)} files", name))
+        return found
+
+    with ThreadPoolExecutor(NODES_AT_ONCE) as pool:
+        collected = dict(zip(names, pool.map(collect, names), strict=True))
+    causes = tuple(likely(_evidence(collected)))
+    files = {
+        f"nodes/{name}/{file}": text for name, found in collected.items() for file, text in found.items()
+    }
+    files |= dict(_of_operator(cluster))
+    files["causes.json"] = json.dumps([asdict(cause) for cause in causes], indent=1, default=str)
+    _write(archive, {path: _without_secrets(text) for path, text in files.items()})
+    unreachable = tuple(name for name, found in collected.items() if "versions.txt" not in found)
+    return Diagnosis(archive, causes, unreachable)
+
+
+def _of_node(cluster: Cluster, name: str) -> Iterator[tuple[str, str]]:
+    for file, console in (("journal.log", False), ("console.log", True)):
+        try:
+            yield file, "\n".join(_last(cluster.machines.logs(name, console=console)))
+        except Refused as refusal:
+            yield file, str(refusal)
+    target = cluster.targets.get(name)
+    if target is None or run_on(target, "true", timeout=10).code == 255:
+        return
+    asked = {**_ASKED, **(_CONTROLLER if "controller" in cluster.handoff.by_name[name].roles else {})}
+    for file, command in asked.items():
+        answer = run_on(target, command)
+        yield file, answer.output + answer.error
+
+
+def _last(lines: Iterable[str]) -> list[str]:
+    kept = list(islice(lines, 200_000))
+    return kept[-LINES_KEPT:]
+
+
+def _of_operator(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """The hand-off, the last acceptance and what the last runs said; never the keys."""
+    home = cluster.home
+    yield "handoff.json", cluster.handoff.dumps()
+    for page in sorted(home.reports.glob("accept.*")):
+        yield f"reports/{page.name}", page.read_text()
+    for run in sorted(home.runs.glob("*"))[-RUNS_KEPT:]:
+        for log in sorted(run.rglob("stdout")):
+            yield f"runs/{run.name}/{log.parent.name}.log", log.read_text(errors="replace")
+
+
+def _evidence(collected: Mapping[str, Mapping[str, str]]) -> Iterator[Evidence]:
+    for name, found in collected.items():
+        for file, text in found.items():
+            if file.endswith((".log", ".txt")) or file == "gate.json":
+                yield Evidence(name, file.rpartition(".")[0], text)
+
+
+def _without_secrets(text: str) -> str:
+    return _SECRET.sub(
+        lambda match: f"{match[0][: match.end(1) - match.start()] if match[1] else ''}[removed]", text
+    )
+
+
+def _write(archive: Path, files: Mapping[str, str]) -> None:
+    partial = archive.with_name(f".{archive.name}.partial")
+    folder = archive.name.removesuffix(".tar.gz")
+    with tarfile.open(partial, "w:gz") as tar:
+        for path, text in sorted(files.items()):
+            content = text.encode()
+            entry = tarfile.TarInfo(f"{folder}/{path}")
+            entry.size, entry.mode = len(content), 0o600
+            tar.addfile(entry, io.BytesIO(content))
+    partial.chmod(0o600)
+    partial.replace(archive)
