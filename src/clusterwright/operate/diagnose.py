@@ -1,4 +1,4 @@
-"""`diagnose`: what a person would collect by hand, in one archive without secrets, and the likely cause first."""
+"""`diagnose`: all that a person would collect, in one archive without secrets, and the likely cause first."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from clusterwright.accept.likely import Evidence, LikelyCause, likely
 from clusterwright.event import Event, Report
 from clusterwright.finding import Refused
+from clusterwright.operate.asked import EVERYWHERE, ON_CONTROLLERS
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.remote import run_on
 
@@ -23,26 +24,9 @@ LINES_KEPT = 4000
 """Of each log, its last lines."""
 RUNS_KEPT = 3
 
-_SLURM_LOGS = "slurmctld.log slurmd.log slurmdbd.log slurmrestd.log"
-_ASKED: Mapping[str, str] = {
-    "units.txt": "systemctl list-units --failed --no-pager; systemctl --no-pager --lines=0 status 'slurm*' "
-    "'munge*' mariadb clusterwright-gate chrony",
-    "versions.txt": "uname -a; cat /etc/os-release; dpkg-query --show 'slurm*' 'munge*' 'mariadb*' 'openmpi*' "
-    "'*nvidia*' 2>/dev/null",
-    "gate.json": "cat /run/clusterwright/gate.json",
-    "node.json": "cat /etc/clusterwright/node.json",
-    "slurm.conf": "cat /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf 2>/dev/null",
-    "slurm.log": f"for log in {_SLURM_LOGS}; do tail --lines={LINES_KEPT} --verbose /var/log/slurm/$log "
-    "/var/log/$log; done 2>/dev/null",
-    "resources.txt": "df --human-readable; df --inodes; free --mebi; uptime; ip -brief address",
-    "devices.txt": "nvidia-smi -L; ls -l /dev/nvidia*; dmesg 2>/dev/null | tail --lines=200",
-}
-_CONTROLLER: Mapping[str, str] = {
-    "slurm.txt": "sinfo --list-reasons; sinfo --Node --long; squeue; scontrol show nodes; scontrol ping; sdiag",
-    "accounting.txt": "sacctmgr --parsable2 show associations; sacct --allusers --starttime=now-1days | tail -200",
-}
 # Long runs of base64 or hex are keys, tokens or hashes; none of them helps to find a cause.
-_SECRET = re.compile(r"(?:[A-Za-z0-9+/]{64,}={0,2})|(?i:(password|token|secret|storagepass)\s*[=:]\s*)\S+")
+_KEY = re.compile(r"[A-Za-z0-9+/]{64,}={0,2}")
+_SETTING = re.compile(r"(?i)\b(\w*(?:password|passwd|secret|token|storagepass)\w*\s*[=:]\s*)\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +70,7 @@ def _of_node(cluster: Cluster, name: str) -> Iterator[tuple[str, str]]:
     target = cluster.targets.get(name)
     if target is None or run_on(target, "true", timeout=10).code == 255:
         return
-    asked = {**_ASKED, **(_CONTROLLER if "controller" in cluster.handoff.by_name[name].roles else {})}
+    asked = {**EVERYWHERE, **(ON_CONTROLLERS if "controller" in cluster.handoff.by_name[name].roles else {})}
     for file, command in asked.items():
         answer = run_on(target, command)
         yield file, answer.output + answer.error
@@ -116,9 +100,7 @@ def _evidence(collected: Mapping[str, Mapping[str, str]]) -> Iterator[Evidence]:
 
 
 def _without_secrets(text: str) -> str:
-    return _SECRET.sub(
-        lambda match: f"{match[0][: match.end(1) - match.start()] if match[1] else ''}[removed]", text
-    )
+    return _SETTING.sub(r"\1[removed]", _KEY.sub("[removed]", text))
 
 
 def _write(archive: Path, files: Mapping[str, str]) -> None:

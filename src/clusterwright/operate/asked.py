@@ -1,0 +1,25 @@
+"""What `diagnose` asks a node, by the name of the file that the answer goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_LOGS = "slurmctld.log slurmd.log slurmdbd.log slurmrestd.log"
+_PACKAGES = "'slurm*' 'munge*' 'mariadb*' 'openmpi*' '*nvidia*'"
+_UNITS = "'slurm*' 'munge*' mariadb clusterwright-gate chrony"
+
+EVERYWHERE: Mapping[str, str] = {
+    "versions.txt": f"uname -a; cat /etc/os-release; dpkg-query --show {_PACKAGES} 2>/dev/null",
+    "units.txt": f"systemctl list-units --failed --no-pager; systemctl status --no-pager --lines=0 {_UNITS}",
+    "gate.json": "cat /run/clusterwright/gate.json",
+    "node.json": "cat /etc/clusterwright/node.json",
+    "slurm.conf": "cat /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf 2>/dev/null",
+    "slurm.log": f"for log in {_LOGS}; do tail -n 4000 -v /var/log/slurm/$log /var/log/$log; done 2>/dev/null",
+    "resources.txt": "df --human-readable; df --inodes; free --mebi; uptime; ip -brief address",
+    "devices.txt": "nvidia-smi -L; ls -l /dev/nvidia*; dmesg 2>/dev/null | tail --lines=200",
+}
+ON_CONTROLLERS: Mapping[str, str] = {
+    "slurm.txt": "sinfo --list-reasons; sinfo --Node --long; squeue; scontrol show nodes; sdiag",
+    "accounting.txt": "sacctmgr --parsable2 show associations; "
+    "sacct --allusers --starttime=now-1days | tail --lines=200",
+}
