@@ -14,7 +14,7 @@ EVERYWHERE: Mapping[str, str] = {
     "gate.json": "cat /run/clusterwright/gate.json",
     "node.json": "cat /etc/clusterwright/node.json",
     "slurm.conf": "cat /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf 2>/dev/null",
-    "slurm.log": f"for log in {_LOGS}; do tail -n 4000 -v /var/log/slurm/$log /var/log/$log; done 2>/dev/null",
+    "slurm.log": f"for log in {_LOGS}; do tail -n4000 -v /var/log/slurm/$log /var/log/$log; done 2>/dev/null",
     "resources.txt": "df --human-readable; df --inodes; free --mebi; uptime; ip -brief address",
     "devices.txt": "nvidia-smi -L; ls -l /dev/nvidia*; dmesg 2>/dev/null | tail --lines=200",
 }
