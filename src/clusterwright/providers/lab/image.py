@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from clusterwright.finding import Refused
 from clusterwright.providers.lab import state
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
-from clusterwright.providers.lab.lab import Lab
+from clusterwright.providers.lab.lab import BUILDER_PREFIX, Lab
 from clusterwright.providers.lab.machine import Bind, LabNode
 from clusterwright.providers.lab.rootfs import OnEvent
 from clusterwright.providers.lab.ssh import Target
@@ -55,7 +57,7 @@ def bake(
 ) -> Path:
     """The image of this digest; when absent, `configure` makes it on a node that reaches packages.
 
-    Killed at any moment it leaves at most the builder's lab, which the digest's next bake destroys first.
+    Killed at any moment it leaves at most the builder's lab, which the next bake destroys first.
     """
     with state.shared_resource(home, f"image-{digest}"):
         return image_path(home, digest) or _bake(home, digest, configure, on_event, package_mirror)
@@ -76,10 +78,9 @@ def remove_image(home: LabHome, digest: str) -> None:
 def _bake(
     home: LabHome, digest: str, configure: Callable[[Target], None], on_event: OnEvent, package_mirror: str
 ) -> Path:
-    # An underscore cannot be in a cluster's name, so this lab is nobody's.
-    lab = Lab(home, f"image_{digest[:16]}")
+    _destroy_left_builders(home)
+    lab = Lab(home, f"{BUILDER_PREFIX}{digest[:16]}")
     with lab.locked():
-        lab.destroy()
         on_event("image", f"baking {digest}")
         home.package_archives.mkdir(parents=True, exist_ok=True)
         node = LabNode(_BUILDER, lab.reserve().subnet[2])
@@ -96,6 +97,14 @@ def _bake(
             lab.destroy()
         on_event("image", f"baked {digest}")
     return layer
+
+
+def _destroy_left_builders(home: LabHome) -> None:
+    """A builder that nobody holds belongs to a bake that was killed."""
+    for name in state.names(home):
+        if name.startswith(BUILDER_PREFIX):
+            with suppress(Refused):
+                Lab(home, name).destroy()
 
 
 def _freeze(home: LabHome, digest: str, upper: Path) -> Path:

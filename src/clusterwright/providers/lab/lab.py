@@ -42,6 +42,8 @@ Item = TypeVar("Item")
 NODE_DID_NOT_BOOT = "CW7010"
 ADDRESS_OUTSIDE = "CW7011"
 NO_SUCH_GPU = "CW7012"
+# An underscore cannot be in a cluster's name, so such a lab is nobody's.
+BUILDER_PREFIX = "image_"
 _BOOT_PATIENCE_S = 120.0
 _SILENCE_S = 10.0
 _AT_ONCE = 16
@@ -313,5 +315,6 @@ def _found(work: Callable[[Item], Finding | None], item: Item) -> list[Finding]:
 
 
 def list_labs(home: LabHome) -> list[LabStatus]:
-    """Every lab of this user."""
-    return [Lab(home, name).status() for name in state.names(home)]
+    """Every lab of this user; a lab that only bakes an image is not one."""
+    names = [name for name in state.names(home) if not name.startswith(BUILDER_PREFIX)]
+    return [Lab(home, name).status() for name in names]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from clusterwright.providers.lab import simulate
 from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_systemd, mounts_both_versions
-from clusterwright.providers.lab.command import quiet
+from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import link, place, remove_tree, write_json
 from clusterwright.providers.lab.network import Network, nameservers, outward_mtu
 from clusterwright.providers.lab.process import MACHINE_OPTION, running_machines, send
@@ -118,8 +118,7 @@ def prepare(machine: Machine, node: LabNode, layers: Sequence[Path], network: Ne
     key_pair(machine.host_key, f"root@{node.name}")
     _write_identity(machine, node, network, operator)
     simulate.write_hardware(machine.hardware_folder, node.hardware)
-    if node.hardware.gpus or node.hardware.nics:
-        simulate.install(machine.upper, gpus=bool(node.hardware.gpus))
+    simulate.install(machine.upper)
     lower = ":".join(str(layer) for layer in layers)
     write_json(machine.folder / "node.json", {"address": str(node.address), "layers": lower})
 
@@ -197,7 +196,7 @@ def set_hardware(machine: Machine, hardware: simulate.Hardware) -> None:
     simulate.write_hardware(machine.hardware_folder, hardware)
     leader = leader_pid(machine)
     if leader is not None:
-        quiet(["nsenter", "-t", str(leader), "-m", "-n", "/usr/lib/simulated-hardware/attach"])
+        run(["nsenter", "-t", str(leader), "-m", "-n", "-p", simulate.ATTACH])
 
 
 def leader_pid(machine: Machine) -> int | None:

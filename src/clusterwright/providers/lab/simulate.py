@@ -19,6 +19,7 @@ from clusterwright.providers.lab.files import link, place, remove_tree, write_at
 
 GpuState = Literal["ok", "failed", "missing"]
 NODE_FOLDER = "/run/simulated-hardware"
+ATTACH = "/usr/lib/simulated-hardware/attach"
 NO_LOCAL_MAJOR = "CW7050"
 _LOCAL_MAJORS = range(120, 128)
 _CONTROL_MINOR = 255  # what the vendor's driver uses for /dev/nvidiactl
@@ -95,12 +96,11 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     write_json(folder / "hardware.json", hardware.as_json())
 
 
-def install(root: Path, *, gpus: bool) -> None:
-    """Place the simulator's programs into a node's root file system."""
+def install(root: Path) -> None:
+    """Place the simulator's programs into a node's root; `attach` links those the node can use."""
     programs = package_files("clusterwright.providers.lab") / "simulated"
-    if gpus:
-        place(root, "/usr/bin/nvidia-smi", (programs / "nvidia-smi").read_text(), 0o755)
-    place(root, "/usr/lib/simulated-hardware/attach", (programs / "attach").read_text(), 0o755)
+    place(root, ATTACH, (programs / "attach").read_text(), 0o755)
+    place(root, "/usr/lib/simulated-hardware/nvidia-smi", (programs / "nvidia-smi").read_text(), 0o755)
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
     link(root, f"/etc/systemd/system/sysinit.target.wants/{_UNIT}", f"../{_UNIT}")
 

@@ -1,0 +1,64 @@
+"""Simulated GPUs and cards as programs in a node meet them, and the files they come from."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+import world
+
+from clusterwright.finding import Refused
+from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab.lab import Lab
+
+QUERY = "nvidia-smi --query-gpu=index,name,memory.total,driver_version --format=csv,noheader,nounits"
+
+
+@pytest.mark.lab
+def test_a_node_shows_its_gpus_and_their_faults(lab: Lab) -> None:
+    plan = world.nodes(lab, "n1", hardware=world.eight_gpus())
+    [target] = world.up(lab, plan)
+    assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["8", "8"]
+    assert world.on(target, QUERY).splitlines()[3] == "3, NVIDIA H100 80GB HBM3, 81559, 580.95.05"
+    assert "No such device or address" in world.on(target, "cat /dev/nvidia0")
+    assert world.on(target, "cat /sys/class/net/rdma0/operstate /sys/class/net/rdma1/operstate") == "up\nup\n"
+    assert "simulated" in world.on(target, "nvidia-smi -L 2>&1 >/dev/null")
+
+    lab.set_gpu("n1", 3, "missing")
+    assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["7", "7"]
+    assert "0000:37:00.0" not in world.on(target, "ls /proc/driver/nvidia/gpus /sys/bus/pci/drivers/nvidia")
+    world.up(lab, plan)
+    assert world.on(target, "test -e /dev/nvidia3") == "[exit 1]"
+
+    lab.set_gpu("n1", 3, "failed")
+    assert "Unable to determine the device handle" in world.on(target, "nvidia-smi -L")
+    lab.set_gpu("n1", 3, "ok")
+    assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["8", "8"]
+    with pytest.raises(Refused, match="CW7012"):
+        lab.set_gpu("n1", 8, "missing")
+
+
+@pytest.mark.lab
+def test_the_devices_are_of_a_local_major_number(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("making device nodes needs root")
+    simulate.write_hardware(tmp_path, world.eight_gpus())
+    device = (tmp_path / "dev" / "nvidia0").stat()
+    assert stat.S_ISCHR(device.st_mode)
+    assert 120 <= os.major(device.st_rdev) <= 127
+
+
+def test_a_major_number_that_a_driver_has_taken_is_left_to_it() -> None:
+    devices = "Character devices:\n  1 mem\n120 mine\n\nBlock devices:\n121 b\n"
+    assert simulate.local_majors(devices) == (121, 122)
+    taken = "".join(f"{major} d\n" for major in range(120, 127))
+    with pytest.raises(Refused, match="CW7050"):
+        simulate.local_majors(f"Character devices:\n{taken}Block devices:\n")
+
+
+def test_hardware_survives_its_file() -> None:
+    hardware = world.eight_gpus().with_gpu(2, "failed")
+    assert simulate.Hardware.from_json(hardware.as_json()) == hardware
+    assert hardware.without_faults() == world.eight_gpus()
