@@ -22,6 +22,7 @@ from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
 from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab, Share
+from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import LabNode
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
@@ -93,7 +94,7 @@ class LabMachines:
         report(Event("nodes", "changed", "removed"))
 
     def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
-        return self._lab.logs(node, follow=follow, console=console)
+        return logs(self._lab, node, follow=follow, console=console)
 
 
 def _told(report: Report, step: str):  # type: ignore[no-untyped-def]
