@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import Literal
 
 from clusterwright.catalog.table import rows
+
+Kind = Literal["added", "removed", "changed"]
 
 
 class Impact(StrEnum):
@@ -54,6 +57,6 @@ def costs() -> Mapping[str, Cost]:
     }
 
 
-def cost(name: str, kind: str = "changed") -> Cost:
+def cost(name: str, kind: Kind = "changed") -> Cost:
     """The row for a property; every property of the hand-off has one."""
     return costs().get(f"{name}:{kind}") or costs()[name]

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from clusterwright.catalog.changes import Impact, cost
+from clusterwright.catalog.changes import Cost, Impact, Kind, cost
 from clusterwright.catalog.slurm import settings
 from clusterwright.change.files import file_changes
 from clusterwright.change.model import Change
 from clusterwright.change.reach import reach
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
+from clusterwright.spec.nodeset import expand
 
 _SECTIONS = ("cluster", "fabric", "storage", "scheduler", "software")
 _SITE = ("provider", "network", "place", "simulated")
@@ -40,18 +41,27 @@ def diff(
 
 def _nodes(old: Iterable[Node], new: Iterable[Node]) -> Iterator[Change]:
     before, after = {node.name: node for node in old}, {node.name: node for node in new}
-    for what, names in (("added", after.keys() - before.keys()), ("removed", before.keys() - after.keys())):
-        if names:
-            order = after if what == "added" else before
-            row = cost("node", what)
-            yield Change(_ordered(order, names), what, "node", row.impact, row.units)
+    added = tuple(name for name in after if name not in before)
+    removed = tuple(name for name in before if name not in after)
+    if added:
+        yield Change(added, "added", "node", cost("node", "added").impact)
+    if removed:
+        yield Change(removed, "removed", "node", cost("node", "removed").impact)
     properties = [field.name for field in fields(Node) if field.name != "name"]
     kept = [(before[name], node) for name, node in after.items() if name in before and before[name] != node]
     for name in properties:
-        differing = tuple(node.name for was, node in kept if getattr(was, name) != getattr(node, name))
-        if differing:
-            row = cost(f"node.{name}")
-            yield Change(differing, "changed", f"node.{name}", row.impact, row.units)
+        differing: dict[Cost, list[str]] = {}
+        for was, node in kept:
+            if getattr(was, name) != getattr(node, name):
+                row = cost(f"node.{name}", _grown(getattr(was, name), getattr(node, name)))
+                differing.setdefault(row, []).append(node.name)
+        for row, on in differing.items():
+            yield Change(tuple(on), "changed", f"node.{name}", row.impact, row.units)
+
+
+def _grown(was: object, now: object) -> Kind:
+    lists = isinstance(was, tuple) and isinstance(now, tuple)
+    return "added" if lists and {*was} <= {*now} else "changed"  # type: ignore[misc]
 
 
 def _ordered(order: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
@@ -98,18 +108,20 @@ def _property(new: Handoff, path: str, before: Any, after: Any) -> Iterator[Chan
         was, is_now = (before.get(name), after.get(name)) if members else (before, after)
         if was == is_now:
             continue
-        what = _kind(name in before, name in after) if members else "changed"
+        what: Kind = _kind(name in before, name in after) if members else "changed"
         impact, units = _price(new, path, name, what)
-        yield Change(reach(new, path, units), what, f"{path}.{name}" if name else path, impact, units)
+        loses_jobs = path == "scheduler.partitions" and what == "removed"
+        nodes = _ordered(new.by_name, expand(was["nodes"])) if loses_jobs else reach(new, path, units)
+        yield Change(nodes, what, f"{path}.{name}" if name else path, impact, units)
 
 
-def _kind(was_there: bool, is_there: bool) -> str:
+def _kind(was_there: bool, is_there: bool) -> Kind:
     if was_there and is_there:
         return "changed"
     return "added" if is_there else "removed"
 
 
-def _price(new: Handoff, path: str, name: str, what: str) -> tuple[Impact, tuple[str, ...]]:
+def _price(new: Handoff, path: str, name: str, what: Kind) -> tuple[Impact, tuple[str, ...]]:
     row = cost(path, what)
     setting = settings().get(name.lower()) if path == "scheduler.options" else None
     if setting is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clusterwright.catalog.changes import Impact
+from clusterwright.catalog.changes import Impact, Kind
 from clusterwright.change.model import Change
 from clusterwright.change.reach import running
 from clusterwright.handoff import Handoff
@@ -27,6 +27,6 @@ def file_changes(
         if restarted:
             daemons = {name for unit in restarted for name in running(new, unit)}
             nodes = [name for name in nodes if name in daemons]
-        what = "changed" if path in was and path in now else "added" if path in now else "removed"
+        what: Kind = "changed" if path in was and path in now else "added" if path in now else "removed"
         impact = Impact.DAEMON_RESTART if restarted else Impact.LIVE
         yield Change(tuple(name for name in nodes if name in old.by_name), what, path, impact, restarted)

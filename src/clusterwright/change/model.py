@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from clusterwright.catalog.changes import Impact
+from clusterwright.catalog.changes import Impact, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,7 @@ class Change:
     """A property or a file that differs, with the nodes that it touches in the order of the hand-off."""
 
     nodes: tuple[str, ...]
-    what: str
-    """`added`, `removed` or `changed`."""
+    what: Kind
     path: str
     """Property (`scheduler.options.KillWait`), or the absolute path of a file."""
     impact: Impact

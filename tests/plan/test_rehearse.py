@@ -1,0 +1,77 @@
+"""Any description, played in the lab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusterwright.catalog.distributions import distribution
+from clusterwright.checks import check
+from clusterwright.finding import Refused, Severity
+from clusterwright.plan import plan, rehearse
+from clusterwright.spec.load import load, loads
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+BLOCKS = """
+cluster: blocks
+site: {provider: onprem}
+pools:
+  head: {roles: controller, machine: generic-x86-16c}
+  tray: {roles: compute, machine: gb200-nvl72-tray, nodes: 'tray[01-36]'}
+fabric: {topology: block, block_size: 18}
+software: {distribution: ubuntu-24.04}
+scheduler: {options: {KillWait: 60}}
+storage: {shares: {/data: {kind: nfs, server: filer, export: /data}}}
+"""
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
+def test_every_example_can_be_played(example: Path) -> None:
+    original = load(example).spec
+    rehearsal = rehearse(original)
+    findings = check(rehearsal.spec)
+    assert not [finding for finding in findings if finding.severity is not Severity.NOTE]
+    made = plan(rehearsal.spec, rehearsal_of=rehearsal.of)
+    assert {site.provider for site in made.sites} == {"lab"}
+    assert {node.machine for node in made.nodes} == {pool.machine for pool in original.pools.values()}
+    assert made.slurm_release == distribution("debian-13").slurm_release
+    assert len(made.nodes) <= 2 * len(original.pools)
+
+
+def test_what_was_replaced_is_said() -> None:
+    rehearsal = rehearse(loads(BLOCKS).spec)
+    assert rehearsal.of == ("onprem",)
+    assert rehearsal.spec.fabric.block_size == 2
+    assert [(finding.severity, finding.where.path) for finding in rehearsal.findings] == [
+        (Severity.NOTE, "software.distribution"),
+        (Severity.NOTE, "scheduler.release"),
+        (Severity.NOTE, "fabric.block_size"),
+        (Severity.NOTE, "storage.shares./data"),
+    ]
+    assert {finding.code for finding in rehearsal.findings} == {"CW1352"}
+
+
+def test_options_of_a_later_release_stay_behind() -> None:
+    later = BLOCKS.replace("{options: {KillWait: 60}}", "{release: '26.05', options: {PrologTimeout: 9}}")
+    rehearsal = rehearse(loads(later).spec)
+    assert rehearsal.spec.scheduler.options == {}
+    assert "scheduler.options.PrologTimeout" in [finding.where.path for finding in rehearsal.findings]
+
+
+def test_counts_are_as_asked_for() -> None:
+    made = plan(rehearse(loads(BLOCKS).spec, {"tray": 3}).spec)
+    assert [node.name for node in made.nodes] == ["head", "tray01", "tray02", "tray03"]
+
+
+@pytest.mark.parametrize("counts", [{"tray": 37}, {"tray": 0}, {"gpu": 1}, {"tray": 99, "head": 2}])
+def test_counts_that_the_cluster_does_not_have_are_refused(counts: dict[str, int]) -> None:
+    with pytest.raises(Refused) as refused:
+        rehearse(loads(BLOCKS).spec, counts)
+    assert [finding.code for finding in refused.value.findings] == ["CW1351"] * len(counts)
+
+
+def test_a_plain_lab_is_played_as_it_is() -> None:
+    lab = load(EXAMPLES[0].parent / "lab.yaml").spec
+    assert rehearse(lab).spec == lab
+    assert rehearse(lab).findings == ()
