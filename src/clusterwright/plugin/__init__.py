@@ -7,12 +7,13 @@ import sys
 
 def main() -> None:
     """Started by the Pulumi engine with its address as argument; prints the port that it serves on."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit("This is a Pulumi provider plugin: the Pulumi engine starts it. See docs/pulumi.md")
+
     from clusterwright.plugin.engine import Engine
     from clusterwright.plugin.operated import OperatedLabs
     from clusterwright.plugin.resource import LabProvider
     from clusterwright.plugin.server import serve
 
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit("This is a Pulumi provider plugin: the Pulumi engine starts it. See docs/pulumi.md")
     engine = Engine(sys.argv[1])
     serve(LabProvider(OperatedLabs(), engine), engine)

@@ -13,7 +13,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
 from clusterwright.finding import Refused
-from clusterwright.plugin.engine import Engine, Progress
+from clusterwright.plugin.engine import Log, Progress
 from clusterwright.plugin.labs import Lab, Labs
 from clusterwright.plugin.schema import OUTPUTS, schema
 from clusterwright.plugin.server import PartlyMade, in_words
@@ -28,9 +28,9 @@ _UNKNOWN = PropertyValue(rpc.UNKNOWN)
 class LabProvider(sdk.Provider):
     """Labs of this machine as resources. Everything blocking runs beside the event loop."""
 
-    def __init__(self, labs: Labs, engine: Engine) -> None:
+    def __init__(self, labs: Labs, log: Log) -> None:
         self._labs = labs
-        self._engine = engine
+        self._log = log
         self._working: set[Progress] = set()
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:  # noqa: ARG002
@@ -104,7 +104,7 @@ class LabProvider(sdk.Provider):
     async def _preview(self, urn: str, inputs: Properties) -> dict[str, PropertyValue]:
         if inputs["file"] != _UNKNOWN:
             for line in await asyncio.to_thread(self._labs.changes, Path(_text(inputs["file"]))):
-                await asyncio.to_thread(self._engine.info, urn, line)
+                await asyncio.to_thread(self._log.info, urn, line)
         return {**inputs, **dict.fromkeys(OUTPUTS, _UNKNOWN)}
 
     async def _up(self, urn: str, inputs: Properties, timeout: float) -> dict[str, PropertyValue]:
@@ -121,7 +121,7 @@ class LabProvider(sdk.Provider):
         return {**inputs, **_outputs(lab)}
 
     async def _work(self, urn: str, timeout: float, work: Callable[[Progress], T]) -> T:
-        progress = Progress(self._engine, urn)
+        progress = Progress(self._log, urn)
         self._working.add(progress)
         ending = asyncio.ensure_future(asyncio.to_thread(work, progress))
         try:
