@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from clusterwright.converge.target import Target
-from clusterwright.finding import Where, refuse
+from clusterwright.finding import Refused, Where, refuse
 from clusterwright.handoff import Handoff
 from clusterwright.operate.disturb import queue_of
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.machines import Machines
 from clusterwright.operate.provider import machines_by_name, machines_of_cluster
 from clusterwright.operate.queue import Queue
-from clusterwright.operate.source import Source, cluster_home, recorded
+from clusterwright.operate.source import Source, applied, cluster_home, recorded
 from clusterwright.spec.nodeset import expand
 
 
@@ -37,13 +37,16 @@ class Cluster:
         """As last applied. Raises Refused when the cluster never got that far."""
         found = self.home.handoff()
         if found is None:
-            raise refuse(
-                "CW8007",
-                Where(path=self.name),
-                f"cluster '{self.name}' is half-made: no `up` of it has finished",
-                "Run `clusterwright up` again: it goes on where it stopped; or `clusterwright destroy` it",
-            )
+            raise self._half_made()
         return found
+
+    def _half_made(self) -> Refused:
+        return refuse(
+            "CW8007",
+            Where(path=self.name),
+            f"cluster '{self.name}' is half-made: no `up` of it has finished",
+            "Run `clusterwright up` again: it goes on where it stopped; or `clusterwright destroy` it",
+        )
 
     @cached_property
     def machines(self) -> Machines:
@@ -53,6 +56,13 @@ class Cluster:
     @cached_property
     def targets(self) -> Mapping[str, Target]:
         return self.machines.targets(self.handoff)
+
+    def applied(self) -> Source:
+        """The description that it is known to have reached. Raises Refused when it never got there."""
+        found = applied(self.home)
+        if found is None:
+            raise self._half_made()
+        return found
 
     def source(self) -> Source:
         """How it was brought up. Raises Refused when that was never recorded."""

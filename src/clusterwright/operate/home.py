@@ -68,6 +68,10 @@ class ClusterHome:
         return self.root / "description.yaml"
 
     @property
+    def applied_description_file(self) -> Path:
+        return self.root / "applied.yaml"
+
+    @property
     def keys(self) -> Path:
         return self.root / "keys"
 
@@ -100,12 +104,9 @@ class ClusterHome:
             for row in rows
         )
 
-    def record_intent(self, description: str) -> None:
-        """Kept before anything is made, so that a half-made cluster can be named and destroyed."""
-        write_atomically(self.description_file, description)
-
-    def record_applied(self, handoff: Handoff, files: tuple[NodeFile, ...]) -> None:
+    def record_applied(self, handoff: Handoff, files: tuple[NodeFile, ...], description: str) -> None:
         """Kept once every node converged: what `diff` compares with and what other verbs read."""
+        write_atomically(self.applied_description_file, description)
         write_atomically(self.root / "files.json", json.dumps([asdict(file) for file in files], indent=1))
         write_atomically(self.handoff_file, handoff.dumps())
 

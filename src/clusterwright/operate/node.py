@@ -25,7 +25,7 @@ def add(source: Source, text: str, report: Report) -> Outcome:
 def replace(cluster: Cluster, text: str, report: Report, *, disturb: bool = False) -> Outcome:
     """Rebuild nodes from the image. Runs no task on any other node."""
     names = cluster.nodes(text)
-    return up(cluster.source(), report, Wishes(replace=names, only=names, disturb=disturb))
+    return up(cluster.applied(), report, Wishes(replace=names, only=names, disturb=disturb))
 
 
 def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: bool = True) -> bool:

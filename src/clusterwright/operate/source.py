@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,14 +22,39 @@ class Source:
     rehearse: bool = False
     counts: dict[str, int] = field(default_factory=dict)
     """Node counts by pool that a rehearsal was asked for."""
+    beside: Path | None = None
+    """Where the files are that the description names, when `file` is a copy of it."""
+
+    @property
+    def folder(self) -> Path:
+        return self.beside or self.file.resolve().parent
 
     def record(self, home: ClusterHome) -> None:
-        body = {**asdict(self), "file": str(self.file.resolve())}
-        write_atomically(home.root / "source.json", json.dumps(body, indent=1, sort_keys=True))
+        """Keep the description and where it came from, before anything is made of it."""
+        origin = self.file.resolve()
+        write_atomically(home.description_file, self.file.read_text())
+        if home.root not in origin.parents:
+            body = {"file": str(origin), "rehearse": self.rehearse, "counts": self.counts}
+            write_atomically(home.root / "source.json", json.dumps(body, indent=1, sort_keys=True))
 
 
 def recorded(home: ClusterHome) -> Source | None:
-    """How the cluster was last brought up."""
+    """How the cluster was last brought up; from the copy that was kept, when the description has gone."""
+    found = _recorded(home)
+    if found is None or found.file.exists():
+        return found
+    return replace(found, file=home.description_file, beside=found.folder)
+
+
+def applied(home: ClusterHome) -> Source | None:
+    """The description that the cluster is known to have reached, whatever was written to the file since."""
+    found = _recorded(home)
+    if found is None or not home.applied_description_file.exists():
+        return None
+    return replace(found, file=home.applied_description_file, beside=found.folder)
+
+
+def _recorded(home: ClusterHome) -> Source | None:
     try:
         body = json.loads((home.root / "source.json").read_text())
         return Source(Path(body["file"]), bool(body["rehearse"]), dict(body["counts"]))

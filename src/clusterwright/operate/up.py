@@ -73,11 +73,10 @@ def begun(source: Source) -> Iterator[Work]:
         raise Refused(unmet)
     with home.locked():
         before = home.handoff()
-        home.record_intent(source.file.read_text())
         source.record(home)
         previous = {node.name: node.address for node in before.nodes} if before else None
         prepared = prepare(description, ground=machines.ground(), previous=previous)
-        desired = Desired(home, prepared.handoff, prepared.files, source.file.resolve().parent)
+        desired = Desired(home, prepared.handoff, prepared.files, source.folder)
         yield Work(home, machines, desired, prepared, before)
 
 
@@ -104,7 +103,7 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
             doubt(work.home)
         if outcome.broken:
             return outcome
-        work.home.record_applied(work.handoff, work.prepared.files)
+        work.home.record_applied(work.handoff, work.prepared.files, source.file.read_text())
         _put_to_work(work, targets, [*created, *outcome.changed], report)
         if wishes.accept and not was_accepted(work.home):
             outcome = replace(outcome, acceptance=prove(work.desired, targets, report))
