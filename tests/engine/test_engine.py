@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,12 @@ def test_what_changed_beside_the_description_is_seen(stack: Stack, played: Path)
     record.unlink()
     stack.run("refresh")
     assert CLUSTER not in stack.kept()
+
+
+def test_engine_accepts_the_schema(stack: Stack, played: Path, project: Path) -> None:
+    plugin = project / "played/pulumi-resource-clusterwright"
+    schema = subprocess.check_output([stack.engine, "package", "get-schema", plugin], text=True)
+    assert CLUSTER in json.loads(schema)["resources"]
 
 
 def test_half_made_lab_is_kept_and_resumed(stack: Stack, played: Path) -> None:

@@ -104,6 +104,11 @@ def test_every_mistake_of_a_description_is_a_failure(provider: LabProvider, tmp_
     assert "bad.yaml:3:1: pols: CW" in reasons
 
 
+def test_path_that_depends_on_where_the_plugin_runs_is_a_failure(provider: LabProvider) -> None:
+    (failure,) = check(provider, "clusters/lab.yaml").failures or []
+    assert "no absolute path" in failure.reason
+
+
 def test_file_that_only_a_later_step_knows_is_left_alone(provider: LabProvider) -> None:
     checked = check(provider, rpc.UNKNOWN)
     assert checked.inputs == properties({"file": rpc.UNKNOWN})

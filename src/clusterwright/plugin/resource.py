@@ -47,6 +47,9 @@ class LabProvider(sdk.Provider):
         file = request.new_inputs["file"]
         if file == _UNKNOWN:
             return sdk.CheckResponse(request.new_inputs)
+        if not Path(_text(file)).is_absolute():
+            reason = f"'{_text(file)}' is no absolute path, and the engine decides where the plugin runs"
+            return sdk.CheckResponse(request.new_inputs, [sdk.CheckFailure("file", reason)])
         try:
             described = await asyncio.to_thread(self._labs.describe, Path(_text(file)))
         except Refused as refused:

@@ -8,7 +8,7 @@ from clusterwright import __version__
 
 RESOURCE = "clusterwright:lab:Cluster"
 INPUTS = {
-    "file": "Path of the cluster's description.",
+    "file": "Absolute path of the cluster's description.",
 }
 OUTPUTS = {
     "handoff": "The hand-off document, as text: the file that the inventory plugin reads.",
