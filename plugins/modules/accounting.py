@@ -26,8 +26,8 @@ options:
     required: true
   accounts:
     description: >-
-      Accounts by name, each with C(description), C(parent), C(shares) and C(limits) (C(gpus), C(nodes), C(jobs),
-      and C(wall_time) in seconds).
+      Accounts by name, each with C(description), C(parent), C(shares) and C(limits)
+      (C(gpus), C(nodes), C(jobs), and C(wall_time) in seconds).
     type: dict
     required: true
   users:

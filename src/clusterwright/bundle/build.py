@@ -16,6 +16,7 @@ from clusterwright.catalog.distributions import distribution
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
+_PRESET = "/etc/systemd/system-preset/10-clusterwright.preset"
 NODE_JSON = "/etc/clusterwright/node.json"
 
 
@@ -52,11 +53,13 @@ class Bundle:
         kinds = [self._kind(node) for node in self._representatives()]
         files = {file.path: file for kind in kinds for file in kind.files if file.early}
         brought = self._switchable() & {unit.name for kind in kinds for unit in kind.units}
+        off = tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought))
+        files[_PRESET] = _preset(off)
         kind = Kind(
             roles=("base",),
             files=tuple(files[path] for path in sorted(files)),
             directories=(),
-            units=tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought)),
+            units=off,
             packages=tuple(sorted({package for kind in kinds for package in kind.packages})),
             users=(),
             accounting=None,
@@ -86,9 +89,12 @@ class Bundle:
         units = tuple(self._units(node, known, applied))
         active = {unit.name for unit in units if unit.active}
         named = {role.name for role in applied}
+        early = generated.attached(self._handoff, self._attachments)
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
         files = [_file(file, active) for file in (*rendered, *self._generated(node, named))]
+        files += [_file(file, active, early=True) for file in early]
         files += [file for role in applied for file in self._role_files(role, known, node.site, active)]
+        files.append(_preset(units))
         rows = (row for role in applied for row in role.directories if holds(_when(row), known))
         return Kind(
             roles=tuple(role.name for role in applied),
@@ -102,7 +108,6 @@ class Bundle:
         )
 
     def _generated(self, node: Node, named: set[str]) -> Iterator[NodeFile]:
-        yield from generated.attached(self._handoff, self._attachments)
         yield from generated.authorized_keys(self._handoff)
         if "shared_home" in named:
             role = next(role for role in roles() if role.name == "shared_home")
@@ -146,6 +151,18 @@ class Bundle:
         """Services that packages bring and that only some nodes run."""
         parts = distribution(self._handoff.software["distribution"]).parts
         return {service for name, part in parts.items() if name != "base" for service in part.services}
+
+
+def _preset(units: Iterable[WantedUnit]) -> WantedFile:
+    """A machine made from an image goes through systemd's presets at its first boot."""
+    text = "".join(
+        f"disable {_full_name(unit.name)}\n" for unit in units if unit.role == "base" and not unit.enabled
+    )
+    return _file(NodeFile(_PRESET, text, ()), (), early=True)
+
+
+def _full_name(unit: str) -> str:
+    return unit if "." in unit else f"{unit}.service"
 
 
 def _starting_order(service: str) -> int:

@@ -14,6 +14,8 @@ from clusterwright.converge.target import Target
 from clusterwright.handoff import Handoff
 
 KEYS_FILE = "keys.json"
+_LATE = {"node_gate", "slurm_compute", "slurm_login", "slurm_rest", "monitoring"}
+"""Roles whose daemons ask slurmctld for something when they start."""
 
 
 def write(
@@ -86,6 +88,8 @@ def _kind_variables(folder: Path, kind: Kind) -> dict[str, Any]:
     return {
         "clusterwright_packages": list(kind.packages),
         "clusterwright_units": units,
+        "clusterwright_early_units": [row for role in units if role not in _LATE for row in units[role]],
+        "clusterwright_late_units": [row for role in units if role in _LATE for row in units[role]],
         "clusterwright_people": [
             {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": list(u.groups)}
             for u in kind.users

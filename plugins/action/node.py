@@ -1,6 +1,6 @@
 # Copyright The clusterwright authors
 # Apache License 2.0 (see LICENSE)
-"""The operator's side of `place_files`: reads what to place from files, and keeps it out of the run's record."""
+"""The operator's side of `node`: reads what to place from files, and keeps it out of the run's record."""
 
 from __future__ import annotations
 

@@ -1,80 +1,22 @@
-#!/usr/bin/python
 # Copyright The clusterwright authors
 # Apache License 2.0 (see LICENSE)
+"""systemd units: enabled, disabled, started, stopped, and what is owed to them because files changed."""
 
 from __future__ import annotations
 
-DOCUMENTATION = r"""
-module: units
-short_description: Bring systemd units to their wanted state in one task
-version_added: "0.1.0"
-description:
-  - Enables, disables, starts and stops units, in the order given.
-  - Reloads or restarts those that M(clusterwright.cluster.place_files) noted as affected by a change.
-author: The clusterwright authors
-attributes:
-  check_mode:
-    support: full
-    description: Changes nothing and tells what would be done.
-  diff_mode:
-    support: none
-    description: The result lists what was done.
-options:
-  units:
-    description: The units.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      name:
-        description: Name; C(.service) may be left out.
-        type: str
-        required: true
-      enabled:
-        description: Whether it starts at boot.
-        type: bool
-        default: true
-      active:
-        description: Whether it runs now.
-        type: bool
-        default: true
-  state_folder:
-    description: Where the node remembers what is pending.
-    type: path
-    default: /var/lib/clusterwright
-"""
-
-EXAMPLES = r"""
-- name: Run slurmd
-  clusterwright.cluster.units:
-    units:
-      - name: slurmd
-"""
-
-RETURN = r"""
-actions:
-  description: What was done, or would be done in check mode.
-  type: list
-  elements: str
-  returned: always
-  sample: ["enable slurmd", "start slurmd"]
-"""
-
-from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.clusterwright.cluster.plugins.module_utils import state
 
 ARGUMENTS = {
     "units": {
         "type": "list",
         "elements": "dict",
-        "required": True,
+        "default": [],
         "options": {
             "name": {"type": "str", "required": True},
             "enabled": {"type": "bool", "default": True},
             "active": {"type": "bool", "default": True},
         },
     },
-    "state_folder": {"type": "path", "default": state.FOLDER},
 }
 PROPERTIES = ("Names", "LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
 SWITCHED_ON = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated")
@@ -125,9 +67,9 @@ def _verb(active, owed):
 
 
 class Units:
-    """One run of the module."""
+    """The units of one run."""
 
-    def __init__(self, module: AnsibleModule) -> None:
+    def __init__(self, module) -> None:
         self.module = module
         self.units = module.params["units"]
         self.folder = module.params["state_folder"]
@@ -163,13 +105,3 @@ class Units:
         owed = {unit: action for unit, action in pending.items() if unit not in self.names}
         if owed != pending:
             state.note(self.folder, state.PENDING, owed)
-
-
-def main() -> None:
-    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    actions = Units(module).run() if module.params["units"] else []
-    module.exit_json(changed=bool(actions), actions=actions)
-
-
-if __name__ == "__main__":
-    main()

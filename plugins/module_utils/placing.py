@@ -1,125 +1,8 @@
-#!/usr/bin/python
 # Copyright The clusterwright authors
 # Apache License 2.0 (see LICENSE)
+"""Files and directories: content, mode and owner, each file atomically, stale ones removed."""
 
 from __future__ import annotations
-
-DOCUMENTATION = r"""
-module: place_files
-short_description: Place a tree of files in one task
-version_added: "0.1.0"
-description:
-  - Brings files and directories to a wanted content, mode and owner, each file atomically.
-  - Remembers what it placed and removes files that are no longer wanted.
-  - Notes which units a change affects; M(clusterwright.cluster.units) then reloads or restarts them,
-    also when the run was interrupted in between.
-author: The clusterwright authors
-attributes:
-  check_mode:
-    support: full
-    description: Changes nothing and tells what would change.
-  diff_mode:
-    support: full
-    description: Shows text files; never the content of a key.
-options:
-  files:
-    description: The files.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      path:
-        description: Absolute path.
-        type: path
-        required: true
-      mode:
-        description: Mode in octal digits.
-        type: str
-        default: "0644"
-      owner:
-        description: Name of the owner.
-        type: str
-        default: root
-      group:
-        description: Name of the group.
-        type: str
-        default: root
-      content:
-        description: Text of the file; without it, O(keys) has the content.
-        type: str
-      affects:
-        description: C(UNIT:reload) or C(UNIT:restart) for every unit that must learn of a change.
-        type: list
-        elements: str
-        default: []
-  keys:
-    description: Content of secret files in base64, by path.
-    type: dict
-    default: {}
-  directories:
-    description: Directories that must exist.
-    type: list
-    elements: dict
-    default: []
-    suboptions:
-      path:
-        description: Absolute path.
-        type: path
-        required: true
-      mode:
-        description: Mode in octal digits.
-        type: str
-        default: "0755"
-      owner:
-        description: Name of the owner.
-        type: str
-        default: root
-      group:
-        description: Name of the group.
-        type: str
-        default: root
-  sources:
-    description:
-      - JSON files on the control node with C(files) and C(directories) in the form of these options.
-      - Read on the control node and added to O(files) and O(directories).
-    type: list
-    elements: path
-    default: []
-  keys_file:
-    description: JSON file on the control node with O(keys); read there.
-    type: path
-  early:
-    description: Of O(sources), place only files that are marked C(early), and no directory.
-    type: bool
-    default: false
-  remove_stale:
-    description: Remove files that an earlier run placed and that O(files) no longer has.
-    type: bool
-    default: true
-  state_folder:
-    description: Where the node remembers what was placed.
-    type: path
-    default: /var/lib/clusterwright
-"""
-
-EXAMPLES = r"""
-- name: Place one file and restart its daemon when it changed
-  clusterwright.cluster.place_files:
-    remove_stale: false
-    files:
-      - path: /etc/slurm/slurm.conf
-        content: "{{ slurm_conf }}"
-        owner: slurm
-        affects: ["slurmctld:reload"]
-"""
-
-RETURN = r"""
-paths:
-  description: Paths that changed, were made or were removed.
-  type: list
-  elements: str
-  returned: always
-"""
 
 import base64
 import grp
@@ -127,7 +10,6 @@ import os
 import pwd
 import stat
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.clusterwright.cluster.plugins.module_utils import state
 
 OWNERSHIP = {
@@ -154,11 +36,7 @@ ARGUMENTS = {
         "default": [],
         "options": {**OWNERSHIP, "mode": {"type": "str", "default": "0755"}},
     },
-    "sources": {"type": "list", "elements": "path", "default": []},
-    "keys_file": {"type": "path", "no_log": False},
-    "early": {"type": "bool", "default": False},
-    "remove_stale": {"type": "bool", "default": True},
-    "state_folder": {"type": "path", "default": state.FOLDER},
+    "remove_stale": {"type": "bool", "default": False},
 }
 
 
@@ -173,9 +51,9 @@ def seen(path: str) -> tuple | None:
 
 
 class Placing:
-    """One run of the module."""
+    """The files of one run."""
 
-    def __init__(self, module: AnsibleModule) -> None:
+    def __init__(self, module) -> None:
         self.module = module
         self.parameters = module.params
         self.folder = self.parameters["state_folder"]
@@ -275,14 +153,3 @@ class Placing:
         for path in present:
             os.unlink(path)
         state.note(self.folder, state.PLACED, {path: placed[path] for path in placed if path in wanted})
-
-
-def main() -> None:
-    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    placing = Placing(module)
-    placing.run()
-    module.exit_json(changed=bool(placing.paths), paths=placing.paths, diff=placing.diff)
-
-
-if __name__ == "__main__":
-    main()

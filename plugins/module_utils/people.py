@@ -1,88 +1,19 @@
-#!/usr/bin/python
 # Copyright The clusterwright authors
 # Apache License 2.0 (see LICENSE)
+"""Logins with the same numbers on every node; one that is no longer wanted is locked, never removed."""
 
 from __future__ import annotations
-
-DOCUMENTATION = r"""
-module: people
-short_description: Bring all logins of a node to their wanted state in one task
-version_added: "0.1.0"
-description:
-  - Makes logins with the same numbers on every node, and their home directories.
-  - A login that it made and that is no longer wanted is locked, never removed, as its files stay.
-author: The clusterwright authors
-attributes:
-  check_mode:
-    support: full
-    description: Changes nothing and tells what would be done.
-  diff_mode:
-    support: none
-    description: The result lists what was done.
-options:
-  users:
-    description: The logins.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      name:
-        description: Login name, and name of the user's own group.
-        type: str
-        required: true
-      uid:
-        description: Number of the user and of the group.
-        type: int
-        required: true
-      home:
-        description: Home directory.
-        type: path
-        required: true
-      shell:
-        description: Login shell.
-        type: path
-        default: /bin/bash
-      groups:
-        description: Further groups; made when absent.
-        type: list
-        elements: str
-        default: []
-  state_folder:
-    description: Where the node remembers whom it made.
-    type: path
-    default: /var/lib/clusterwright
-"""
-
-EXAMPLES = r"""
-- name: One user
-  clusterwright.cluster.people:
-    users:
-      - name: ada
-        uid: 2001
-        home: /home/ada
-"""
-
-RETURN = r"""
-actions:
-  description: Commands that were run, or would be run in check mode.
-  type: list
-  elements: str
-  returned: always
-  sample: ["groupadd --gid 2001 ada"]
-"""
 
 import grp
 import os
 import pwd
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.clusterwright.cluster.plugins.module_utils import state
 
 ARGUMENTS = {
     "users": {
         "type": "list",
         "elements": "dict",
-        "required": True,
         "options": {
             "name": {"type": "str", "required": True},
             "uid": {"type": "int", "required": True},
@@ -91,7 +22,6 @@ ARGUMENTS = {
             "groups": {"type": "list", "elements": "str", "default": []},
         },
     },
-    "state_folder": {"type": "path", "default": state.FOLDER},
 }
 EXPIRED = "1970-01-02"
 
@@ -142,9 +72,9 @@ def _login(user: dict, present, groups: dict, made: dict):
 
 
 class People:
-    """One run of the module."""
+    """The logins of one run."""
 
-    def __init__(self, module: AnsibleModule) -> None:
+    def __init__(self, module) -> None:
         self.module = module
         self.users = module.params["users"]
         self.folder = module.params["state_folder"]
@@ -184,13 +114,3 @@ class People:
                 os.makedirs(user["home"], mode=0o700, exist_ok=True)
                 os.chown(user["home"], user["uid"], user["uid"])
         return actions
-
-
-def main() -> None:
-    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    actions = People(module).run()
-    module.exit_json(changed=bool(actions), actions=actions)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,142 @@
+"""Runs on a node, sent over standard input: compares what is with what should be, changes nothing.
+
+Reads one JSON document, prints one. Standard library only, as far back as Python 3.9, and quick: it is what
+every `up` costs on a node where nothing has to be done (importing pathlib alone would add a third).
+"""
+
+# ruff: noqa: PTH, B905, T201
+
+from __future__ import annotations
+
+import grp
+import hashlib
+import json
+import os
+import pwd
+import stat
+import subprocess
+import sys
+
+
+def drift_of_files(files: list[dict[str, object]]) -> list[str]:
+    found = []
+    for row in files:
+        path = str(row["path"])
+        try:
+            with open(path, "rb") as stream:
+                status = os.fstat(stream.fileno())
+                digest = hashlib.sha256(stream.read()).hexdigest()
+        except OSError:
+            found.append(f"{path}: missing")
+            continue
+        if digest != row["sha256"]:
+            found.append(f"{path}: content")
+        found.extend(drift_of_access(path, status, row))
+    return found
+
+
+def drift_of_directories(directories: list[dict[str, object]]) -> list[str]:
+    found = []
+    for row in directories:
+        path = str(row["path"])
+        try:
+            status = os.stat(path)
+        except OSError:
+            found.append(f"{path}: missing")
+            continue
+        found.extend(drift_of_access(path, status, row))
+    return found
+
+
+def drift_of_access(path: str, status: os.stat_result, row: dict[str, object]) -> list[str]:
+    found = []
+    mode = stat.S_IMODE(status.st_mode)
+    if mode != row["mode"]:
+        found.append(f"{path}: mode {mode:04o} should be {row['mode']:04o}")
+    for kind, number, name in (
+        ("owner", status.st_uid, row["owner"]),
+        ("group", status.st_gid, row["group"]),
+    ):
+        seen = name_of(kind, number)
+        if seen != name:
+            found.append(f"{path}: {kind} {seen} should be {name}")
+    return found
+
+
+def name_of(kind: str, number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name if kind == "owner" else grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
+
+
+def drift_of_units(units: list[dict[str, object]]) -> list[str]:
+    if not units:
+        return []
+    names = [str(unit["name"]) for unit in units]
+    argv = ["systemctl", "show", "--property=ActiveState,UnitFileState,LoadState", "--", *names]
+    blocks = subprocess.run(argv, capture_output=True, text=True).stdout.strip().split("\n\n")
+    facts = [dict(line.split("=", 1) for line in block.splitlines()) for block in blocks]
+    return [
+        f"unit {unit['name']}: {what}" for unit, seen in zip(units, facts) for what in drift_of(unit, seen)
+    ]
+
+
+def drift_of(unit: dict[str, object], seen: dict[str, str]) -> list[str]:
+    active, enabled = seen.get("ActiveState", ""), seen.get("UnitFileState", "")
+    found = []
+    if unit["active"] and active not in ("active", "reloading"):
+        found.append("not installed" if seen.get("LoadState") == "not-found" else active)
+    if not unit["active"] and active in ("active", "activating", "reloading"):
+        found.append("runs and should not")
+    if unit["enabled"] and enabled in ("disabled", "masked"):
+        found.append(enabled)
+    if not unit["enabled"] and enabled == "enabled":
+        found.append("enabled and should not be")
+    return found
+
+
+def packages_missing(packages: list[str]) -> list[str]:
+    if not packages:
+        return []
+    argv = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n", "--", *packages]
+    output = subprocess.run(argv, capture_output=True, text=True).stdout
+    installed = {line.split()[0] for line in output.splitlines() if line.split()[1:] in (["ii"], ["hi"])}
+    return [package for package in packages if package not in installed]
+
+
+def drift_of_users(users: list[dict[str, object]]) -> list[str]:
+    found = []
+    for user in users:
+        try:
+            seen = pwd.getpwnam(str(user["name"]))
+        except KeyError:
+            found.append(f"user {user['name']}: missing")
+            continue
+        if seen.pw_uid != user["uid"]:
+            found.append(f"user {user['name']}: uid {seen.pw_uid} should be {user['uid']}")
+    return found
+
+
+def applied() -> str:
+    try:
+        with open("/var/lib/clusterwright/applied.json", encoding="utf-8") as stream:
+            return str(json.load(stream)["digest"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def look(wanted: dict[str, list]) -> dict[str, object]:  # type: ignore[type-arg]
+    missing = packages_missing(wanted["packages"])
+    drift = [
+        *drift_of_directories(wanted["directories"]),
+        *drift_of_files(wanted["files"]),
+        *[f"package {package}: not installed" for package in missing],
+        *drift_of_users(wanted["users"]),
+        *drift_of_units(wanted["units"]),
+    ]
+    return {"digest": applied(), "drift": drift, "packages_missing": missing}
+
+
+if __name__ == "__main__":
+    print(json.dumps(look(json.loads(sys.stdin.read()))))
