@@ -71,8 +71,8 @@ def test_what_changed_beside_the_description_is_seen(stack: Stack, played: Path)
     assert CLUSTER not in stack.kept()
 
 
-def test_engine_accepts_the_schema(stack: Stack, played: Path, project: Path) -> None:
-    plugin = project / "played/pulumi-resource-clusterwright"
+def test_engine_accepts_the_schema(stack: Stack, played: Path) -> None:
+    plugin = played.parent / "project/played/pulumi-resource-clusterwright"
     schema = subprocess.check_output([stack.engine, "package", "get-schema", plugin], text=True)
     assert CLUSTER in json.loads(schema)["resources"]
 
