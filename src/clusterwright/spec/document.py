@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from clusterwright.finding import Finding, Where
 
 Path = tuple[str | int, ...]
 """Keys and list positions from the root of the document down to a value."""
-
-CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,15 @@ class Document:
 
 
 def dotted(path: Path) -> str:
-    return ".".join(str(part) for part in path)
+    """`pools.gpu.count`. Printable and short even where a key is neither."""
+    return ".".join(_line(str(part), 255) for part in path)
 
 
-def shown(value: object, limit: int = 60) -> str:
+def shown(value: object) -> str:
     """A value as a message may quote it: one line, printable, short."""
-    text = CONTROL.sub("·", f"'{value}'" if isinstance(value, str) else str(value))
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return _line(f"'{value}'" if isinstance(value, str) else str(value), 60)
+
+
+def _line(text: str, limit: int) -> str:
+    text = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return text if text.isprintable() else "".join(one if one.isprintable() else "·" for one in text)

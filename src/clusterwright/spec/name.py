@@ -13,10 +13,10 @@ ACCOUNT = r"^[a-z_][a-z0-9_-]{0,30}$"
 
 
 def _node_set(text: str) -> str:
-    from clusterwright.spec.nodeset import expand
+    from clusterwright.spec.nodeset import size
 
     try:
-        expand(text)
+        size(text)
     except ValueError as error:
         remedy = "Write names and ranges such as gpu[001-004],gpu007"
         context = {"problem": f"is no set of nodes: {error}", "remedy": remedy}

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from math import prod
+
+from clusterwright.spec.document import shown
 
 MAX_NODES = 65_536
 """Slurm's own limit of nodes in one cluster."""
 
 _RANGE = r"[0-9]{1,9}(?:-[0-9]{1,9})?"
-_PART = re.compile(rf"(?:[a-z0-9-]+|\[{_RANGE}(?:,{_RANGE})*\])+")
+_PART = re.compile(rf"(?:[a-z0-9-]|\[{_RANGE}(?:,{_RANGE})*\])+")
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 _LAST_DIGITS = re.compile(r"(.*?)([0-9]+)([^0-9]*)")
 _NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
+def size(text: str) -> int:
+    """How many names a set has, without making them. Raises ValueError with a sentence for a person."""
+    total = 0
+    for part in _parts(text):
+        if not _PART.fullmatch(part):
+            raise ValueError(f"{shown(part)} is no node name")
+        total += prod(sum(map(_range_size, found.split(","))) for found in _BRACKETS.findall(part))
+        if total > MAX_NODES:
+            raise ValueError(f"{shown(text)} is more than {MAX_NODES} nodes, Slurm's limit for a cluster")
+        longest = _BRACKETS.sub(_longest_number, part)
+        if not _NAME.fullmatch(longest):
+            what = "needs a lower-case letter first, then letters, digits and '-', 63 at most"
+            raise ValueError(f"the node name {shown(longest)} {what}")
+    return total
+
+
 def expand(text: str) -> list[str]:
     """Every name, in order. Raises ValueError with a sentence for a person."""
-    parts = [part.strip() for part in _COMMA_OUTSIDE_BRACKETS.split(text)]
-    total = 0
-    for part in parts:
-        if not _PART.fullmatch(part):
-            raise ValueError(f"'{_short(part)}' is no node name")
-        total += _size(part)
-        if total > MAX_NODES:
-            raise ValueError(f"'{_short(text)}' is more than {MAX_NODES} nodes, Slurm's limit for a cluster")
+    total = size(text)
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-    names = [name for part in parts for name in NodeSet(part, resolver=RESOLVER_NOGROUP)]
-    for name in names:
-        if not _NAME.fullmatch(name):
-            what = "needs a lower-case letter first, then letters, digits and '-', 63 at most"
-            raise ValueError(f"the node name '{_short(name)}' {what}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"'{_short(text)}' names a node twice")
+    names = [name for part in _parts(text) for name in NodeSet(part, resolver=RESOLVER_NOGROUP)]
+    if len(set(names)) < total:
+        raise ValueError(f"{shown(text)} names a node twice")
     return names
 
 
@@ -84,22 +92,19 @@ def _runs(values: list[int]) -> Iterator[tuple[int, int]]:
     yield first, last
 
 
-def _size(part: str) -> int:
-    size = 1
-    for brackets in _BRACKETS.findall(part):
-        size *= sum(_range_size(text) for text in brackets.split(","))
-    return size
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in _COMMA_OUTSIDE_BRACKETS.split(text)]
+
+
+def _longest_number(brackets: re.Match[str]) -> str:
+    return max(re.split("[,-]", brackets[1]), key=len)
 
 
 def _range_size(text: str) -> int:
     first, _, last = text.partition("-")
     last = last or first
     if int(last) < int(first):
-        raise ValueError(f"the range '{text}' runs backwards")
+        raise ValueError(f"the range {shown(text)} runs backwards")
     if len(first) > len(last) or (first.startswith("0") and len(first) != len(last) and first != "0"):
-        raise ValueError(f"the range '{text}' mixes widths: write both ends with as many digits")
+        raise ValueError(f"the range {shown(text)} mixes widths: write both ends with as many digits")
     return int(last) - int(first) + 1
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"

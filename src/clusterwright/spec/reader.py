@@ -13,20 +13,21 @@ from dataclasses import dataclass
 import yaml
 
 from clusterwright.finding import Finding, Where
-from clusterwright.spec.document import CONTROL, Document, Path, Place, dotted, shown
+from clusterwright.spec.document import Document, Path, Place, dotted, shown
 from clusterwright.spec.syntax import syntax_finding
 
 MAX_DEPTH = 20
 MAX_VALUES = 200_000
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,99})")
 _NULL = frozenset(["", "~", "null", "Null", "NULL"])
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _BOOLEAN_WORD = re.compile(r"(?i:yes|no|on|off)")
 _ODD_NUMBER = re.compile(
-    r"[-+]?0[0-9_]+|[-+]?0[box][0-9a-fA-F_]+|\+[0-9]+|[-+]?[1-9][0-9]*(_[0-9_]*)+|[-+]?[1-9][0-9]*(:[0-5]?[0-9])+"
+    r"[-+]?0[0-9_]+|[-+]?0[box][0-9a-fA-F_]+|\+[0-9]+|[-+]?[1-9][0-9]*_[0-9_]*|[-+]?[1-9][0-9]*(:[0-5]?[0-9])+"
 )
 
 
@@ -100,7 +101,7 @@ class _Reader:
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
         self.refuse_tag(event)
-        if CONTROL.search(event.value):
+        if _CONTROL.search(event.value):
             remedy = "Write it on one line, without escapes such as \\n or \\0"
             self.say("CW1003", event, "a line break or control character inside a value", remedy)
         plain = not event.style
@@ -224,7 +225,7 @@ def read(text: str, file: str) -> Document:
 
 
 def _unreadable(text: str, position: int, file: str) -> Finding:
-    before = text[:position]
-    where = Where(file, before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1)
+    lines = f"{text[:position]}x".splitlines()
+    where = Where(file, len(lines), len(lines[-1]))
     what = f"the character U+{ord(text[position]):04X}, which no text file should hold"
     return Finding("CW1003", where, what, "Remove it; the file must be plain UTF-8 text")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from clusterwright.finding import Finding
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.document import Document, Path
+from clusterwright.spec.nodeset import MAX_NODES, expand, size
 
 Break = tuple[str, Path, str, str]
 """Code, place, what is wrong, what to do."""
@@ -55,6 +56,24 @@ def _count_or_nodes(spec: ClusterSpec) -> Iterator[Break]:
             yield "CW1123", ("pools", name, "count"), what, "Keep one: the names say how many there are"
 
 
+def _node_sets_fit(spec: ClusterSpec) -> Iterator[Break]:
+    """Names are made for one cluster's worth of nodes at most, however many sets ask for them."""
+    total = 0
+    for name, pool in spec.pools.items():
+        if pool.nodes is None:
+            continue
+        path: Path = ("pools", name, "nodes")
+        total += size(pool.nodes)
+        if total > MAX_NODES:
+            what = f"with pool '{name}' there are more than {MAX_NODES} nodes, Slurm's limit for a cluster"
+            yield "CW1109", path, what, "Make several clusters of it"
+            return
+        try:
+            expand(pool.nodes)
+        except ValueError as error:
+            yield "CW1109", path, f"'nodes' is no set of nodes: {error}", "Name each node once"
+
+
 def _hooks_name_pools(spec: ClusterSpec) -> Iterator[Break]:
     for index, hook in enumerate(spec.hooks):
         for position, pool in enumerate(hook.pools):
@@ -73,6 +92,7 @@ def _users_have_accounts(spec: ClusterSpec) -> Iterator[Break]:
 
 
 def _accounts_form_a_tree(spec: ClusterSpec) -> Iterator[Break]:
+    circles = _in_circles(spec)
     for name, account in spec.accounts.items():
         path: Path = ("accounts", name, "parent")
         if name == "root":
@@ -81,21 +101,24 @@ def _accounts_form_a_tree(spec: ClusterSpec) -> Iterator[Break]:
         elif account.parent and account.parent != "root" and account.parent not in spec.accounts:
             what = f"account '{name}' is below '{account.parent}', which does not exist"
             yield "CW1126", path, what, f"Describe '{account.parent}' too, or remove 'parent'"
-        elif _is_below_itself(spec, name):
+        elif name in circles:
             yield "CW1126", path, f"account '{name}' is below itself", "Break the circle of parents"
 
 
-def _is_below_itself(spec: ClusterSpec, name: str) -> bool:
-    seen = {name}
-    above = spec.accounts[name].parent
-    while above is not None and above in spec.accounts:
-        if above == name:
-            return True
-        if above in seen:
-            return False
-        seen.add(above)
-        above = spec.accounts[above].parent
-    return False
+def _in_circles(spec: ClusterSpec) -> set[str]:
+    """Accounts that are their own ancestors, found by climbing past each account once."""
+    circles: set[str] = set()
+    settled: set[str] = set()
+    for start in spec.accounts:
+        climbed: dict[str, int] = {}
+        name: str | None = start
+        while name in spec.accounts and name not in settled and name not in climbed:
+            climbed[name] = len(climbed)
+            name = spec.accounts[name].parent
+        if name in climbed:
+            circles.update(list(climbed)[climbed[name] :])
+        settled.update(climbed)
+    return circles
 
 
 def _user_ids_differ(spec: ClusterSpec) -> Iterator[Break]:
@@ -163,6 +186,7 @@ _RULES: tuple[Callable[[ClusterSpec], Iterator[Break]], ...] = (
     _one_way_to_name_sites,
     _pools_know_their_site,
     _count_or_nodes,
+    _node_sets_fit,
     _hooks_name_pools,
     _users_have_accounts,
     _accounts_form_a_tree,

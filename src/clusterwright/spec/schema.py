@@ -32,6 +32,8 @@ def schema() -> Schema:
         if "properties" in part:
             for one in part["properties"].values():
                 one.pop("title", None)
+        if "patternProperties" in part:
+            part["additionalProperties"] = False
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "clusterwright cluster description",

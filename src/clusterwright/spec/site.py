@@ -19,7 +19,8 @@ def _network(text: str) -> str:
         return str(IPv4Network(text))
     except ValueError as error:
         remedy = "Write the first address and the prefix length, for instance `10.40.0.0/16`"
-        context = {"problem": f"is no IPv4 network: {error}", "remedy": remedy}
+        problem = "has host bits set" if "host bits" in str(error) else "is no IPv4 network"
+        context = {"problem": problem, "remedy": remedy}
         raise PydanticCustomError("network", "{problem}", context) from error
 
 

@@ -57,10 +57,11 @@ def syntax_finding(error: yaml.YAMLError, text: str, file: str) -> Finding:
         mark = getattr(error, "context_mark", None) or mark
     if mark is None:
         return Finding("CW1004", Where(file, 1, 1), f"not YAML: {problem}", "Look for what no editor shows")
-    where = Where(file, mark.line + 1, mark.column + 1)
-    lines = text.split("\n")
-    line = lines[mark.line] if mark.line < len(lines) else ""
-    if line[mark.column : mark.column + 1] == "\t":
+    lines = text.splitlines() or [""]
+    at_end = mark.line >= len(lines)
+    row, column = (len(lines) - 1, len(lines[-1])) if at_end else (mark.line, mark.column)
+    where = Where(file, row + 1, column + 1)
+    if lines[row][column : column + 1] == "\t":
         return Finding("CW1005", where, "a tab as indentation", "Indent with spaces")
     for known, (what, remedy) in _PROBLEMS.items():
         if problem.startswith(known):
