@@ -32,16 +32,14 @@ def merged(base: Any, change: Any) -> Any:
     return {key: value for key, value in both.items() if value is not None}
 
 
-def made(body: dict[str, Any], previous: Handoff | None = None) -> tuple[Handoff, tuple[NodeFile, ...]]:
+def made(body: dict[str, Any], previous: Handoff | None = None) -> Handoff:
     known = {node.name: node.address for node in previous.nodes} if previous else {}
-    handoff = from_plan(plan(ClusterSpec.model_validate(body), previous=known))
-    return handoff, render(handoff)
+    return from_plan(plan(ClusterSpec.model_validate(body), previous=known))
 
 
 def changes(body: dict[str, Any], start: dict[str, Any] = BASE) -> list[Change]:
-    old, old_files = made(start)
-    new, new_files = made(body, old)
-    return diff(old, new, old_files, new_files)
+    old = made(start)
+    return diff(old, made(body, old))
 
 
 def line(change: Change) -> str:
@@ -62,8 +60,8 @@ def test_nothing_changed_is_nothing_said() -> None:
 
 
 def test_a_first_hand_off_adds_every_node() -> None:
-    new, files = made(BASE)
-    (change,) = diff(None, new, (), files)
+    new = made(BASE)
+    (change,) = diff(None, new, (), render(new))
     assert (change.what, change.impact) == ("added", Impact.LIVE)
     assert change.nodes == tuple(node.name for node in new.nodes)
 
@@ -76,7 +74,7 @@ def test_the_heaviest_change_of_a_node_counts() -> None:
         "gpu-001": Impact.LIVE,
         "gpu-002": Impact.LIVE,
         "gpu-003": Impact.LIVE,
-    } | {name: Impact.LIVE for name in impacts if name == "front"}
+    }
     assert not impacts["head"].disturbs_jobs
 
 
@@ -89,3 +87,43 @@ def test_changes_speak_json() -> None:
         "impact": "drain",
         "units": [],
     }
+
+
+def file(path: str, content: str, *affects: str, roles: tuple[str, ...] = ("controller",)) -> NodeFile:
+    return NodeFile(path, content, roles, affects=affects)
+
+
+def test_files_say_which_daemon_has_to_know_and_on_which_nodes() -> None:
+    handoff = made(BASE)
+    before = [
+        file("/etc/slurm/slurm.conf", "a", "slurmctld:reload", roles=("controller", "login")),
+        file("/etc/slurm/slurmdbd.conf", "a", "slurmdbd:restart"),
+        file("/etc/default/slurmd", "a", "slurmd:restart", roles=("compute",)),
+        file("/etc/hosts", "a", roles=("controller", "login", "compute")),
+        file("/etc/motd", "a"),
+    ]
+    after = [
+        file("/etc/slurm/slurm.conf", "b", "slurmctld:reload", roles=("controller", "login")),
+        file("/etc/slurm/slurmdbd.conf", "b", "slurmdbd:restart"),
+        file("/etc/default/slurmd", "a", "slurmd:restart", roles=("compute",)),
+        file("/etc/hosts", "b", roles=("controller", "login", "compute")),
+        file("/etc/issue", "a"),
+    ]
+    assert [line(change) for change in diff(handoff, handoff, before, after)] == [
+        "changed /etc/slurm/slurmdbd.conf on head: daemon-restart of slurmdbd",
+        "changed /etc/hosts on front,gpu-[001-002],head: live",
+        "added /etc/issue on head: live",
+        "removed /etc/motd on head: live",
+        "changed /etc/slurm/slurm.conf on front,head: live",
+    ]
+
+
+def test_a_node_more_restarts_slurmctld_only_where_it_cannot_read_again() -> None:
+    for distribution, units in (("debian-12", ("slurmctld",)), ("debian-13", ())):
+        old = made(merged(BASE, {"software": {"distribution": distribution}}))
+        new = made(
+            merged(BASE, {"software": {"distribution": distribution}, "pools": {"gpu": {"count": 3}}}), old
+        )
+        found = {change.path: change for change in diff(old, new, render(old), render(new))}
+        assert found["/etc/slurm/slurm.conf"].units == units
+        assert found["node"].impact is Impact.LIVE

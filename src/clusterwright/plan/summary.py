@@ -1,0 +1,103 @@
+"""What a plan comes to, in figures: for tables, budgets and pipelines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.plan.model import ClusterPlan, PlannedNode
+from clusterwright.spec.nodeset import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Network cards of one kind and speed in one node."""
+
+    kind: str
+    gbps: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFigures:
+    """One pool. `watts` is the most that its machines draw, None where no source tells."""
+
+    pool: str
+    site: str
+    roles: tuple[str, ...]
+    machine: str
+    nodes: int
+    names: str
+    gpus: int
+    gpu_type: str | None
+    gpu_memory_mib: int | None
+    cards: tuple[Cards, ...]
+    watts: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The whole cluster. `watts` sums what is known; `nodes_of_unknown_watts` are not in it."""
+
+    cluster: str
+    pools: tuple[PoolFigures, ...]
+    nodes: int
+    gpus: int
+    cpus: int
+    memory_mib: int
+    watts: int
+    nodes_of_unknown_watts: int
+    topology: str
+    leaves: int
+    blocks: int
+    racks: int
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def summary(plan: ClusterPlan) -> Summary:
+    """Figures of a plan, pools in the order of the description."""
+    by_pool: dict[str, list[PlannedNode]] = {}
+    for node in plan.nodes:
+        by_pool.setdefault(node.pool, []).append(node)
+    pools = tuple(_pool(pool, nodes, plan.hardware[nodes[0].machine]) for pool, nodes in by_pool.items())
+    compute = [plan.hardware[node.machine] for node in plan.with_role("compute")]
+    return Summary(
+        cluster=plan.spec.cluster,
+        pools=pools,
+        nodes=len(plan.nodes),
+        gpus=sum(pool.gpus for pool in pools),
+        cpus=sum(row.cpus for row in compute),
+        memory_mib=sum(row.memory_mib for row in compute),
+        watts=sum(pool.watts or 0 for pool in pools),
+        nodes_of_unknown_watts=sum(pool.nodes for pool in pools if pool.watts is None),
+        topology=plan.spec.fabric.topology,
+        leaves=_different(node.switches[0] for node in plan.nodes if node.switches),
+        blocks=_different(node.block for node in plan.nodes if node.block),
+        racks=_different(node.rack for node in plan.nodes if node.rack),
+    )
+
+
+def _pool(pool: str, nodes: list[PlannedNode], row: Hardware) -> PoolFigures:
+    cards = Counter((nic.kind, nic.gbps) for nic in row.nics)
+    return PoolFigures(
+        pool=pool,
+        site=nodes[0].site,
+        roles=nodes[0].roles,
+        machine=row.machine,
+        nodes=len(nodes),
+        names=fold(node.name for node in nodes),
+        gpus=len(nodes) * len(row.gpus),
+        gpu_type=row.gpu_type,
+        gpu_memory_mib=row.gpu_memory_mib,
+        cards=tuple(Cards(kind, gbps, count) for (kind, gbps), count in sorted(cards.items())),
+        watts=None if row.power_watts is None else row.power_watts * len(nodes),
+    )
+
+
+def _different(values: Iterable[object]) -> int:
+    return len(set(values))
