@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _as_json(prepared: Prepared) -> dict[str, object]:
-    """The hand-off, which is what a program wants of a plan, its figures and what there is to say about it."""
+    """The hand-off, which is what a program wants of a plan, with figures and what there is to say."""
     from clusterwright.plan.summary import summary
 
     document = json.loads(prepared.handoff.dumps())
