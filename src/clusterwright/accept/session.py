@@ -63,7 +63,7 @@ class Session:
         start = f"import sys; exec(compile(sys.stdin.buffer.read({len(text)}), 'agent', 'exec'))"
         elevate = "" if target.user == "root" else "sudo -n "
         # A persistent SSH master inherits standard error and keeps it open: a pipe would never end.
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in __exit__)
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close)
         self._process = subprocess.Popen(
             [*target.ssh_argv(), f'{elevate}python3 -c "{start}"'],
             stdin=subprocess.PIPE,
@@ -75,12 +75,19 @@ class Session:
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._selector.register(self._stdout, selectors.EVENT_READ)
         self._buffer = b""
-        self._send(text)
+        try:
+            self._send(text)
+        except NoAnswer:
+            self.close()
+            raise
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._selector.close()
         self._process.kill()
         self._process.wait()
@@ -147,6 +154,8 @@ class Session:
         return line
 
     def _complaint(self) -> str:
+        with suppress(subprocess.TimeoutExpired):  # its last words come just before it ends
+            self._process.wait(1.0)
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1].strip() if lines else "connection closed"

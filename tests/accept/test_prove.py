@@ -1,0 +1,337 @@
+"""The whole acceptance of clusters/lab.yaml on nodes that answer from a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterwright.accept import prove
+from clusterwright.accept.report import loads
+from clusterwright.accept.result import Acceptance
+from clusterwright.accept.session import Clock, NoAnswer, Ran
+from clusterwright.converge.target import Target
+from clusterwright.event import Event
+from clusterwright.handoff import Handoff
+from clusterwright.spec.nodeset import expand
+
+GPU_NODES = ("gpu-001", "gpu-002")
+CAPTURED = Path(__file__).parent / "captured"
+
+
+def ran(output: str = "", *, code: int = 0, error: str = "") -> Ran:
+    return Ran(code, output, error, 0.01)
+
+
+@dataclass(frozen=True)
+class Ask:
+    node: str
+    argv: tuple[str, ...]
+
+
+@dataclass
+class World:
+    """A healthy cluster; a test changes one answer."""
+
+    nodes: str = field(default_factory=lambda: (CAPTURED / "nodes-idle.txt").read_text())
+    sacct: str = field(default_factory=lambda: (CAPTURED / "sacct.txt").read_text())
+    gone: frozenset[str] = frozenset()
+    skew: Mapping[str, float] = field(default_factory=dict)
+    answers: dict[tuple[str, str], Ran] = field(default_factory=dict)
+    """By node and program."""
+    isolation: dict[str, Any] = field(default_factory=dict)
+    reduce: dict[str, Any] = field(default_factory=dict)
+    jobs: list[tuple[str, ...]] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    """The shared home."""
+
+    def run(self, ask: Ask) -> Ran:
+        name = Path(ask.argv[0]).name
+        if (ask.node, name) in self.answers:
+            return self.answers[ask.node, name]
+        found: Callable[[Ask], Ran] = getattr(self, f"_{name}", lambda _: ran())
+        return found(ask)
+
+    def _getent(self, ask: Ask) -> Ran:
+        known = {"ada": "ada:x:2001:2001::/home/ada:/bin/bash"}
+        return ran(known[ask.argv[2]]) if ask.argv[2] in known else ran(code=2)
+
+    def _gate(self, ask: Ask) -> Ran:
+        names = ["plan", "name", *(["gpus"] if ask.node in GPU_NODES else []), "mounts"]
+        rows = [
+            {"name": name, "status": "pass", "expected": "", "seen": "well", "remedy": "", "seconds": 0.0}
+            for name in names
+        ]
+        return ran(json.dumps({"gates": rows}))
+
+    def _systemctl(self, ask: Ask) -> Ran:
+        blocks = []
+        for unit in ask.argv[3:]:
+            after = "clusterwright-gate.service" if unit == "slurmd.service" else ""
+            entered = 100 if "gate" in unit else 200
+            blocks.append(
+                f"Id={unit}\nLoadState=loaded\nActiveState=active\nResult=success\nAfter={after}\n"
+                f"Requires={after}\nActiveEnterTimestampMonotonic={entered}"
+            )
+        return ran("\n\n".join(blocks))
+
+    def _sh(self, ask: Ask) -> Ran:
+        token = ask.argv[2].split("echo ")[1].split()[0]
+        folder = f"/home/ada/.clusterwright-accept-{token}"
+        self.files = {f"{folder}/token": f"{token}\n", f"{folder}/batch.out": "ada\ngpu-001\n"}
+        return ran(folder + "\n")
+
+    def _cat(self, ask: Ask) -> Ran:
+        return (
+            ran(self.files[ask.argv[1]])
+            if ask.argv[1] in self.files
+            else ran(code=1, error="cat: No such file")
+        )
+
+    def _rm(self, ask: Ask) -> Ran:
+        self.files = {path: text for path, text in self.files.items() if not path.startswith(ask.argv[2])}
+        return ran()
+
+    def _scontrol(self, ask: Ask) -> Ran:
+        return ran(self.nodes if ask.argv[2] == "nodes" else (CAPTURED / "job-completed.txt").read_text())
+
+    def _sbatch(self, ask: Ask) -> Ran:
+        self.jobs.append(ask.argv)
+        return ran("17\n")
+
+    def _srun(self, ask: Ask) -> Ran:
+        self.jobs.append(ask.argv)
+        nodelist = next(word for word in ask.argv if word.startswith("--nodelist="))
+        nodes = expand(nodelist.partition("=")[2])
+        if "--gres=gpu:1" in ask.argv:
+            attempts = {str(minor): "EPERM" for minor in range(8)} | {"0": "ENXIO"}
+            rows = [
+                {"gate": "gpu-isolation", "job": "19", "node": name, "given": [0], "attempts": attempts}
+                | self.isolation
+                for name in nodes
+            ]
+            return ran("\n".join(map(json.dumps, rows)))
+        row = {
+            "gate": "all-reduce",
+            "job": "18",
+            "nodes": nodes,
+            "ranks": 2,
+            "exact": True,
+            "latency_us": 16.0,
+            "large_seconds": 0.02,
+            "large_bytes": 16 << 20,
+            "library": "Open MPI v5.0.7",
+        }
+        return ran(json.dumps(row | self.reduce))
+
+    def _sacct(self, _: Ask) -> Ran:
+        return ran(self.sacct)
+
+
+@dataclass
+class Outcome:
+    acceptance: Acceptance
+    events: list[Event]
+
+    @property
+    def failed(self) -> list[tuple[str, str]]:
+        return sorted((gate.name, gate.node) for gate in self.acceptance.failed)
+
+    def status(self, name: str) -> dict[str, str]:
+        return {gate.node: gate.status for gate in self.acceptance.gates if gate.name == name}
+
+
+Accept = Callable[[World], Outcome]
+
+
+@pytest.fixture
+def accept(lab: Handoff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Accept:
+    def run(world: World) -> Outcome:
+        class Stand:
+            def __init__(self, target: Target) -> None:
+                self.node = target.name
+
+            def __enter__(self) -> Stand:
+                return self
+
+            def __exit__(self, *_: object) -> None: ...
+
+            def clock(self) -> Clock:
+                if self.node in world.gone:
+                    raise NoAnswer("No route to host")
+                return Clock(world.skew.get(self.node, 0.001), 0.002)
+
+            def run(self, *argv: str, **_: object) -> Ran:
+                if self.node in world.gone:
+                    raise NoAnswer("No route to host")
+                return world.run(Ask(self.node, argv))
+
+        monkeypatch.setattr(prove, "Session", Stand)
+        monkeypatch.setattr(prove, "RECORD_SECONDS", 0.2)
+        monkeypatch.setattr(prove, "BATCH_SECONDS", 0.2)
+        targets = [Target(n.name, n.address, 22, "root", tmp_path, tmp_path) for n in lab.nodes]
+        units = {"controller": ["slurmctld.service"], "login": ["sackd.service"]}
+        events: list[Event] = []
+        acceptance = prove.accept(lab, targets, units=units, report=events.append, run_dir=tmp_path / "run")
+        assert loads((tmp_path / "run/accept.json").read_text()) == acceptance
+        assert world.files == {}, "the folder in the shared home is removed"
+        assert all(gate.remedy for gate in acceptance.failed)
+        return Outcome(acceptance, events)
+
+    return run
+
+
+def test_a_healthy_cluster_is_accepted(accept: Accept) -> None:
+    world = World()
+    outcome = accept(world)
+    assert outcome.failed == []
+    assert outcome.acceptance.accepted and outcome.acceptance.simulated
+    assert outcome.status("shared-home") == dict.fromkeys(["controller", "login", *GPU_NODES], "pass")
+    assert outcome.status("gpu-isolation") == dict.fromkeys(GPU_NODES, "pass")
+    assert outcome.status("all-reduce") == {"gpu-[001-002]": "pass"}
+    for gate in ("membership", "batch-job", "accounting"):
+        assert outcome.status(gate) == {"": "pass"}
+    assert len(world.jobs) == 3
+    assert all("--immediate=20" in job for job in world.jobs if job[0] == "srun")
+    assert len(outcome.events) == len(outcome.acceptance.gates)
+
+
+def replaced(key: str, value: Any) -> Callable[[World], None]:
+    return lambda world: setattr(world, key, value)
+
+
+def text(key: str, old: str, new: str) -> Callable[[World], None]:
+    def change(world: World) -> None:
+        assert old in getattr(world, key)
+        setattr(world, key, getattr(world, key).replace(old, new))
+
+    return change
+
+
+def answer(node: str, program: str, given: Ran) -> Callable[[World], None]:
+    return lambda world: world.answers.update({(node, program): given})
+
+
+def isolation(**attempts: str) -> Callable[[World], None]:
+    """What opening /dev/nvidiaN gave, where it was not EPERM."""
+    merged = {str(minor): "EPERM" for minor in range(8)} | {key[3:]: value for key, value in attempts.items()}
+    return replaced("isolation", {"attempts": merged})
+
+
+def failing(node: str, program: str, error: str) -> Callable[[World], None]:
+    return lambda world: world.answers.update({(node, program): ran(code=1, error=error)})
+
+
+def drained(world: World) -> None:
+    first, second = world.nodes.splitlines()
+    world.nodes = f"{first.replace('State=IDLE', 'State=IDLE+DRAIN')}\n{second}\n"
+
+
+def failed_daemon(world: World) -> None:
+    shown = "Id=sackd.service\nLoadState=loaded\nActiveState=failed\nResult=exit-code\n"
+    world.answers["login", "systemctl"] = ran(shown)
+
+
+BOTH = [("gpu-isolation", "gpu-001"), ("gpu-isolation", "gpu-002")]
+PAIR = [("all-reduce", "gpu-[001-002]")]
+LOCKED = {f"dev{minor}": "EACCES" for minor in range(1, 8)}
+CHANGES: dict[str, tuple[Callable[[World], None], list[tuple[str, str]]]] = {
+    "a clock two seconds off": (replaced("skew", {"gpu-002": 2.0}), [("time-skew", "gpu-002")]),
+    "another GPU opens": (isolation(dev0="ENXIO", dev5="opened"), BOTH),
+    "its own GPU is refused": (isolation(), BOTH),
+    "only file modes refuse": (isolation(dev0="ENXIO", **LOCKED), BOTH),
+    "two GPUs given": (replaced("isolation", {"given": [0, 1]}), BOTH),
+    "devices are not there": (replaced("isolation", {"attempts": {"0": "ENXIO", "1": "EPERM"}}), BOTH),
+    "a wrong sum": (replaced("reduce", {"exact": False}), PAIR),
+    "ranks alone": (replaced("reduce", {"ranks": 1}), PAIR),
+    "both ranks on one node": (replaced("reduce", {"nodes": ["gpu-001"]}), PAIR),
+    "no record of a job": (text("sacct", "18|", "99|"), [("accounting", "")]),
+    "a record without GPUs": (text("sacct", ",gres/gpu=2", ""), [("accounting", "")]),
+    "a record of another user": (text("sacct", "|ada|", "|root|"), [("accounting", "")]),
+    "a drained node": (drained, [("slurm-state", "gpu-001")]),
+    "a node that Slurm does not know": (
+        text("nodes", "NodeName=gpu-002", "NodeName=gpu-003"),
+        [("membership", ""), ("slurm-state", "gpu-002")],
+    ),
+    "sbatch refuses": (failing("login", "sbatch", "Invalid account"), [("batch-job", "")]),
+    "slurmctld is gone": (failing("login", "scontrol", "connect failure"), [("scheduler", "")]),
+    "no gate program": (failing("login", "gate", "No such file"), [("node-gate", "login")]),
+    "home not there": (failing("gpu-002", "cat", "No such file"), [("shared-home", "gpu-002")]),
+    "home not writable": (failing("login", "sh", "Permission denied"), [("shared-home", "login")]),
+    "no user": (failing("login", "getent", ""), [("job-user", "login")]),
+    "a daemon failed": (failed_daemon, [("daemons", "login")]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_one_fault_fails_exactly_its_gates(change: str, accept: Accept) -> None:
+    world = World()
+    apply, expected = CHANGES[change]
+    apply(world)
+    outcome = accept(world)
+    assert outcome.failed == sorted(expected)
+    assert not outcome.acceptance.accepted
+
+
+def test_slurmd_before_its_gate_is_not_admitted(accept: Accept) -> None:
+    shown = (CAPTURED / "systemctl-show.txt").read_text()
+    world = World(answers={("gpu-001", "systemctl"): ran(shown)})
+    assert accept(world).failed == []
+    faults = {
+        "After=sysinit.target munge.service clusterwright-gate.service": "After=",
+        "Requires=clusterwright-gate.service": "Requires=",
+        "Monotonic=3022097816": "Monotonic=1",
+    }
+    for old, new in faults.items():
+        assert old in shown
+        world = World(answers={("gpu-001", "systemctl"): ran(shown.replace(old, new))})
+        assert accept(world).failed == [("admission", "gpu-001")]
+
+
+def test_nodes_with_jobs_are_left_alone(accept: Accept) -> None:
+    world = World(nodes=(CAPTURED / "nodes-busy.txt").read_text())
+    outcome = accept(world)
+    assert outcome.acceptance.accepted
+    assert outcome.status("jobs") == dict.fromkeys(GPU_NODES, "skip")
+    assert world.jobs == []
+
+
+def test_one_idle_node_talks_to_itself_and_says_so(accept: Accept) -> None:
+    idle, busy = ((CAPTURED / f"nodes-{kind}.txt").read_text().splitlines() for kind in ("idle", "busy"))
+    world = World(nodes=f"{idle[0]}\n{busy[1]}\n", sacct=World().sacct.replace("gres/gpu=2", "gres/gpu=1"))
+    outcome = accept(world)
+    assert outcome.failed == []
+    [gate] = [gate for gate in outcome.acceptance.gates if gate.name == "all-reduce"]
+    assert gate.node == "gpu-001" and gate.expected == "an exact sum over 2 ranks on the only node"
+    assert not any("gpu-002" in word for job in world.jobs for word in job)
+
+
+def test_idle_nodes_that_others_took_are_skipped(accept: Accept) -> None:
+    error = "srun: error: Unable to allocate resources: Requested nodes are busy"
+    world = World(answers={("login", "srun"): ran(code=1, error=error)})
+    outcome = accept(world)
+    assert set(outcome.status("gpu-isolation").values()) | set(outcome.status("all-reduce").values()) == {
+        "skip"
+    }
+    assert outcome.acceptance.accepted
+
+
+def test_a_node_that_is_gone_fails_its_gate_and_stops_nothing(accept: Accept) -> None:
+    outcome = accept(World(gone=frozenset({"gpu-002"})))
+    assert outcome.failed == [("answers", "gpu-002")]
+    assert outcome.status("accounting") == {"": "pass"}
+
+
+def test_without_the_login_node_the_controller_is_asked(accept: Accept) -> None:
+    outcome = accept(World(gone=frozenset({"login"})))
+    assert outcome.failed == [("answers", "login")]
+    assert outcome.status("membership") == {"": "pass"}
+
+
+def test_without_both_nothing_can_be_asked(accept: Accept) -> None:
+    outcome = accept(World(gone=frozenset({"login", "controller"})))
+    assert outcome.failed == [("answers", "controller"), ("answers", "login"), ("scheduler", "")]
