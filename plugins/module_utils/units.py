@@ -18,7 +18,15 @@ ARGUMENTS = {
         },
     },
 }
-PROPERTIES = ("Names", "LoadState", "ActiveState", "UnitFileState", "NeedDaemonReload")
+PROPERTIES = (
+    "Names",
+    "LoadState",
+    "ActiveState",
+    "UnitFileState",
+    "NeedDaemonReload",
+    "ConditionResult",
+    "ConditionTimestampMonotonic",
+)
 SWITCHED_ON = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated")
 RUNS = ("active", "activating", "reloading", "refreshing")
 
@@ -52,10 +60,17 @@ def plan(units: list, facts: dict, pending: dict) -> list:
         if names:
             calls.append([verb, *names])
     for unit in present:
-        verb = _verb(facts[unit["name"]].get("ActiveState"), pending.get(unit["name"]))
-        if unit["active"] and verb:
+        seen = facts[unit["name"]]
+        verb = _verb(seen.get("ActiveState"), pending.get(unit["name"]))
+        if unit["active"] and verb and not stays_away(seen):
             calls.append([verb, unit["name"]])
     return calls
+
+
+def stays_away(seen: dict) -> bool:
+    """Its own Condition says that it has nothing to do here, as chrony's where the clock is the host's."""
+    tried = seen.get("ConditionTimestampMonotonic", "0") not in ("", "0")
+    return seen.get("ActiveState") == "inactive" and tried and seen.get("ConditionResult") == "no"
 
 
 def _verb(active, owed):

@@ -112,7 +112,8 @@ def _admission(node: Node, gate: Mapping[str, str], slurmd: Mapping[str, str]) -
 
 
 def _active(seen: Mapping[str, Mapping[str, str]], name: str) -> bool:
-    return seen.get(name, {}).get("ActiveState") == "active"
+    unit = seen.get(name, {})
+    return unit.get("ActiveState") == "active" or systemd_text.stays_away(unit)
 
 
 def _entered(unit: Mapping[str, str]) -> int:

@@ -13,6 +13,8 @@ PROPERTIES = (
     "After",
     "Requires",
     "ActiveEnterTimestampMonotonic",
+    "ConditionResult",
+    "ConditionTimestampMonotonic",
 )
 
 
@@ -24,6 +26,12 @@ def units(text: str) -> dict[str, Mapping[str, str]]:
         if "Id" in properties:
             found[properties["Id"]] = properties
     return found
+
+
+def stays_away(unit: Mapping[str, str]) -> bool:
+    """Its own Condition says that it has nothing to do here, as chrony's where the clock is the host's."""
+    tried = unit.get("ConditionTimestampMonotonic", "0") not in ("", "0")
+    return unit.get("ActiveState") == "inactive" and tried and unit.get("ConditionResult") == "no"
 
 
 def state(unit: Mapping[str, str]) -> str:
