@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -37,13 +39,17 @@ class Stack:
     def start(self, verb: str) -> subprocess.Popen[str]:
         script = [sys.executable, str(TESTS / "operation.py")]
         argv = [*script, str(self.engine.parents[1]), str(self.project), self.name, verb]
-        return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def run(self, verb: str) -> dict[str, Any]:
         return self.result(self.start(verb))
 
     def result(self, running: subprocess.Popen[str]) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(running.communicate(timeout=120)[0])
+        try:
+            answer: dict[str, Any] = json.loads(running.communicate(timeout=600)[0])
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGTERM)
+            raise
         if "error" in answer:
             raise Failed(answer["error"])
         return answer

@@ -26,7 +26,6 @@ site: {provider: lab}
 pools:
   head: {roles: [controller, login], machine: lab-small}
   gpu: {roles: compute, machine: lab-h100, count: 1}
-software: {monitoring: false}
 """
 
 
