@@ -10,7 +10,7 @@ from clusterwright.catalog.changes import Impact
 from clusterwright.change import diff, impact_by_node
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
-from clusterwright.finding import Refused
+from clusterwright.finding import Finding, Refused, Severity
 from clusterwright.handoff import Handoff
 from clusterwright.operate.configure import configure, install
 from clusterwright.operate.desired import Desired
@@ -54,6 +54,8 @@ class Work:
     machines: Machines
     desired: Desired
     prepared: Prepared
+    risks: tuple[Finding, ...]
+    """What about this machine may get in the way."""
     before: Handoff | None
     """As last applied."""
 
@@ -69,7 +71,8 @@ def begun(source: Source) -> Iterator[Work]:
     home = ClusterHome.of(description.spec.cluster)
     machines = machines_of(description.spec)
     prepare(description)
-    if unmet := machines.unmet():
+    unmet = machines.unmet()
+    if any(finding.severity is Severity.ERROR for finding in unmet):
         raise Refused(unmet)
     with home.locked():
         before = home.handoff()
@@ -77,7 +80,7 @@ def begun(source: Source) -> Iterator[Work]:
         previous = {node.name: node.address for node in before.nodes} if before else None
         prepared = prepare(description, ground=machines.ground(), previous=previous)
         desired = Desired(home, prepared.handoff, prepared.files, source.folder)
-        yield Work(home, machines, desired, prepared, before)
+        yield Work(home, machines, desired, prepared, tuple(unmet), before)
 
 
 def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
@@ -98,7 +101,7 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
         chosen = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
         nodes = configure(work.desired, chosen, report, full=wishes.full)
         created = tuple(name for name in targets if name not in present or name in rebuilt)
-        outcome = Outcome(work.handoff, work.prepared.findings, created, tuple(gone), nodes)
+        outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), created, tuple(gone), nodes)
         if created or gone or outcome.changed or outcome.broken:
             doubt(work.home)
         if outcome.broken:

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from clusterwright.providers.lab import host
+from clusterwright.providers.lab.home import LabHome
+
+from .ground import Desk, traces
+
+
+@pytest.fixture(scope="package")
+def able() -> None:
+    unmet = [str(finding) for finding in host.missing(LabHome.of_user()) if finding.severity == "error"]
+    if unmet:
+        pytest.skip("; ".join(unmet))
+
+
+@pytest.fixture(scope="module")
+def desk(able: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """A module's machine; whatever its tests left running is destroyed, and nothing may remain."""
+    before = traces()
+    desk = Desk(tmp_path_factory.mktemp("desk"))
+    yield desk
+    for home in sorted((desk.state / "clusterwright" / "clusters").glob("[a-z]*")):
+        desk.run("destroy", home.name)
+    left = traces() - before
+    shutil.rmtree(desk.folder, ignore_errors=True)
+    assert not left

@@ -1,0 +1,114 @@
+"""A user's machine with state of its own and the shared image cache, and a look at what labs leave on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DESCRIPTION = """\
+cluster: story
+site: {provider: lab}
+pools:
+  controller: {roles: controller, machine: lab-small}
+  login: {roles: login, machine: lab-small}
+  gpu: {roles: compute, machine: lab-h100, count: 2}
+users:
+  ada: {uid: 2001}
+"""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Where commands are typed."""
+
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return {**os.environ, "XDG_STATE_HOME": str(self.state), "NO_COLOR": "1", "COLUMNS": "110"}
+
+    def describe(self, text: str = DESCRIPTION) -> Path:
+        file = self.folder / "cluster.yaml"
+        file.write_text(text)
+        return file
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(Path(sys.executable).with_name("clusterwright")), *words],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *words: str, code: int = 0, timeout: float = 300) -> str:
+        process = self.start(*words)
+        output, _ = process.communicate(timeout=timeout)
+        assert process.returncode == code, f"clusterwright {' '.join(words)} → {process.returncode}\n{output}"
+        return output
+
+    def outcome(self, *words: str, code: int = 0) -> Any:
+        """The last line of `--json`."""
+        return json.loads(self.run(*words, "--json", code=code).strip().splitlines()[-1])["outcome"]
+
+    def as_user(self, *command: str) -> str:
+        """What a command of a user's prints on the login node."""
+        return self.run("ssh", "story", "--user", "ada", "--", *command)
+
+    def on(self, node: str, script: str, code: int = 0) -> str:
+        """What a shell script prints on a node, as root."""
+        return self.run("ssh", "story", node, "--", "sh", "-c", script, code=code)
+
+    def running(self) -> set[str]:
+        """Jobs that run now."""
+        return set(self.as_user("squeue", "--noheader", "--states=R", "--format=%A").split())
+
+    def submit(self, node: str, *options: str) -> str:
+        """A job that runs until it is cancelled; returns once it runs."""
+        job = self.as_user("sbatch", "--parsable", f"--nodelist={node}", *options, "--wrap=sleep 600").strip()
+        deadline = time.monotonic() + 30
+        while job not in self.running():
+            assert time.monotonic() < deadline, f"job {job} does not start"
+            time.sleep(0.3)
+        return job
+
+
+def traces() -> set[str]:
+    """Everything on this machine that a lab could leave behind."""
+    links = subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True, check=True).stdout
+    tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True, check=False).stdout
+    mounts = Path("/proc/self/mounts").read_text()
+    groups = [str(path) for path in Path("/sys/fs/cgroup").rglob("clusterwright*")]
+    return {
+        *(line.split()[0].partition("@")[0] for line in links.splitlines()),
+        *(line for line in tables.splitlines()),
+        *(line.split()[1] for line in mounts.splitlines() if "clusterwright" in line),
+        *groups,
+        *_processes(),
+    }
+
+
+def _processes() -> set[str]:
+    found = set()
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = command.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if "systemd-nspawn" in words:
+            found.add(words)
+    return found

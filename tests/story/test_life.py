@@ -1,0 +1,119 @@
+"""One cluster's whole story, as its operator and its users live it; each test goes on from the one before."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+
+import pytest
+
+from .ground import DESCRIPTION, Desk
+
+pytestmark = pytest.mark.lab
+
+
+def test_up_ends_in_an_accepted_cluster(desk: Desk) -> None:
+    desk.describe()
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    report = json.loads((desk.state / "clusterwright/clusters/story/reports/accept.json").read_text())
+    gates = {gate["name"]: gate for gate in report["gates"] if gate["status"] == "pass"}
+    assert {"all-reduce", "gpu-isolation", "accounting", "shared-home", "time-skew", "gpus"} <= set(gates)
+    assert gates["all-reduce"]["figures"]["bandwidth_gb_s"] > 0
+
+
+def test_first_job_has_every_gpu_of_both_nodes(desk: Desk) -> None:
+    job = ["srun", "-N2", "--gres=gpu:8", "sh", "-c", "echo $(hostname) $CUDA_VISIBLE_DEVICES"]
+    assert sorted(desk.as_user(*job).splitlines()) == [
+        "gpu-001 0,1,2,3,4,5,6,7",
+        "gpu-002 0,1,2,3,4,5,6,7",
+    ]
+
+
+def test_job_cannot_open_gpus_that_it_was_not_given(desk: Desk) -> None:
+    script = "for n in 0 1 2 3 4 5 6 7; do (exec 3</dev/nvidia$n) 2>&1; done; true"
+    assert desk.as_user("srun", "--gres=gpu:2", "bash", "-c", script).count("Operation not permitted") == 6
+
+
+def test_second_up_changes_nothing(desk: Desk) -> None:
+    outcome = desk.outcome("up", "cluster.yaml")
+    assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
+
+
+DRIFTS = {
+    "content of a file": ("gpu-001", "echo 127.0.0.9 evil >>/etc/hosts", "/etc/hosts: content"),
+    "mode of a file": ("login", "chmod 0666 /etc/hosts", "/etc/hosts: mode 0666 should be 0644"),
+    "package": (
+        "gpu-002",
+        "dpkg --purge --force-depends prometheus-node-exporter >/dev/null 2>&1",
+        "package prometheus-node-exporter: not installed",
+    ),
+    "service": ("gpu-001", "systemctl stop slurmd", "unit slurmd: inactive"),
+}
+
+
+@pytest.mark.parametrize("drift", DRIFTS)
+def test_next_up_names_what_drifted_and_repairs_it(desk: Desk, drift: str) -> None:
+    node, damage, named = DRIFTS[drift]
+    desk.on(node, damage)
+    nodes = desk.outcome("up", "cluster.yaml")["nodes"]
+    assert named in nodes[node]["drift"]
+    assert {name for name, row in nodes.items() if row["status"] == "changed"} == {node}
+    again = desk.outcome("up", "cluster.yaml")["nodes"]
+    assert {row["status"] for row in again.values()} == {"ok"}
+
+
+def test_full_run_finds_nothing_to_change(desk: Desk) -> None:
+    nodes = desk.outcome("up", "cluster.yaml", "--full")["nodes"]
+    assert all(row["tasks"] > 0 for row in nodes.values())
+    assert {name: row["changed"] for name, row in nodes.items() if row["changed"]} == {}
+
+
+def test_dead_node_is_replaced_and_no_other_is_touched(desk: Desk) -> None:
+    lost, kept = desk.submit("gpu-001", "--no-requeue"), desk.submit("gpu-002")
+    desk.on("gpu-001", "systemctl poweroff --force --force", code=255)
+    refused = desk.run("node", "replace", "story", "gpu-002", code=2)
+    assert f"running jobs: {kept}" in refused
+    outcome = desk.outcome("node", "replace", "story", "gpu-001", "--disturb")
+    assert outcome["ok"]
+    assert set(outcome["nodes"]) == {"gpu-001"}
+    assert desk.running() == {kept}
+    assert desk.as_user("srun", "--nodelist=gpu-001", "--gres=gpu:8", "hostname") == "gpu-001\n"
+    desk.as_user("scancel", lost, kept)
+
+
+def test_node_is_added_beside_a_running_job(desk: Desk) -> None:
+    desk.describe(DESCRIPTION.replace("count: 2", "count: 3"))
+    job = desk.submit("gpu-001")
+    since = "systemctl show --property=ExecMainStartTimestampMonotonic slurmd"
+    started = desk.on("gpu-001", since)
+    assert desk.outcome("node", "add", "cluster.yaml", "gpu-003")["created"] == ["gpu-003"]
+    assert desk.on("gpu-001", since) == started
+    assert desk.running() == {job}
+    assert desk.as_user("srun", "--nodelist=gpu-003", "--gres=gpu:1", "hostname") == "gpu-003\n"
+    desk.as_user("scancel", job)
+
+
+def test_drained_node_takes_no_job_until_it_is_resumed(desk: Desk) -> None:
+    desk.run("node", "drain", "story", "gpu-003", "--reason", "fan noise")
+    assert "fan noise" in desk.run("status", "story", code=1)
+    desk.run("node", "resume", "story", "gpu-003")
+    assert desk.as_user("srun", "--nodelist=gpu-003", "hostname") == "gpu-003\n"
+
+
+def test_diagnosis_reaches_every_node_and_holds_no_key(desk: Desk) -> None:
+    desk.on("gpu-003", "systemctl stop slurmd")
+    archive = desk.folder / "story.tar.gz"
+    desk.run("diagnose", "story", "--out", str(archive))
+    with tarfile.open(archive) as tar:
+        names = [entry.name.partition("/")[2] for entry in tar]
+        content = "".join(tar.extractfile(entry).read().decode() for entry in tar)  # type: ignore[union-attr]
+    assert {"nodes/gpu-003/journal.log", "nodes/controller/slurm.txt", "causes.json"} <= set(names)
+    for key in (desk.state / "clusterwright/clusters/story/keys").iterdir():
+        assert key.read_text() not in content
+
+
+def test_smaller_pool_loses_its_last_node_only(desk: Desk) -> None:
+    desk.describe()
+    outcome = desk.outcome("up", "cluster.yaml")
+    assert outcome["ok"]
+    assert outcome["removed"] == ["gpu-003"]

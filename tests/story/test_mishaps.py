@@ -1,0 +1,138 @@
+"""What goes wrong on the way: kills, crashes, two at once, broken state, no space, a wrong key."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from .ground import Desk, traces
+
+pytestmark = pytest.mark.lab
+SMALL = """\
+cluster: story
+site: {provider: lab}
+pools:
+  head: {roles: [controller, login], machine: lab-small}
+  gpu: {roles: compute, machine: lab-h100}
+users:
+  ada: {uid: 2001}
+software: {monitoring: false}
+"""
+# Seconds after the start: from reserving a network over booting and placing files to the gates.
+MOMENTS = (0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 4.5, 5.5, 7.0, 9.0)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_up_killed_at_any_moment_goes_on(desk: Desk, moment: float) -> None:
+    desk.describe(SMALL)
+    process = desk.start("up", "cluster.yaml")
+    time.sleep(moment)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    if moment == MOMENTS[-1]:
+        assert desk.outcome("up", "cluster.yaml")["ok"]
+        assert desk.as_user("srun", "--gres=gpu:8", "hostname") == "gpu\n"
+
+
+def test_half_made_lab_is_destroyed_without_a_trace(desk: Desk) -> None:
+    before = traces()
+    desk.describe(SMALL.replace("cluster: story", "cluster: halfway"))
+    process = desk.start("up", "cluster.yaml")
+    time.sleep(2.0)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    desk.run("destroy", "halfway")
+    assert traces() - before == set()
+    assert not list((desk.state / "clusterwright").rglob("*halfway*"))
+
+
+def test_interrupt_says_how_to_go_on(desk: Desk) -> None:
+    desk.describe(SMALL)
+    process = desk.start("up", "cluster.yaml", "--full")
+    time.sleep(2.0)
+    os.kill(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in output
+    assert "again" in output
+
+
+def test_second_up_at_the_same_time_is_refused_by_process(desk: Desk) -> None:
+    desk.describe(SMALL)
+    first = desk.start("up", "cluster.yaml", "--full")
+    time.sleep(1.5)
+    refused = desk.run("up", "cluster.yaml", code=2)
+    assert f"process {first.pid} is working on cluster 'story'" in refused
+    first.communicate(timeout=120)
+    assert first.returncode == 0
+
+
+def test_rebooted_host_comes_back_with_up(desk: Desk) -> None:
+    for machine in subprocess.run(
+        ["pgrep", "--full", "systemd-nspawn.*cw-"], capture_output=True, text=True, check=False
+    ).stdout.split():
+        if str(desk.state) in Path(f"/proc/{machine}/cmdline").read_bytes().decode(errors="replace"):
+            os.kill(int(machine), signal.SIGKILL)
+    assert desk.outcome("up", "cluster.yaml")["ok"]
+    assert desk.as_user("srun", "hostname") == "gpu\n"
+
+
+def test_unreachable_node_is_named_and_the_others_finish(desk: Desk) -> None:
+    """A node that shows another host key is not trusted."""
+    desk.on(
+        "gpu",
+        "cd /etc/ssh; rm ssh_host_*; ssh-keygen -qt ed25519 -N '' -f ssh_host_ed25519_key; systemctl restart ssh",
+    )
+    outcome = desk.outcome("up", "cluster.yaml", "--full", code=1)
+    assert {name: row["status"] for name, row in outcome["nodes"].items()} == {
+        "gpu": "unreachable",
+        "head": "ok",
+    }
+    assert desk.outcome("node", "replace", "story", "gpu", "--disturb")["ok"]
+
+
+def test_slurm_key_of_another_cluster_is_found_and_repaired(desk: Desk) -> None:
+    desk.on(
+        "gpu", "head -c 1024 /dev/urandom | base64 -w0 >/etc/slurm/slurm.key; systemctl restart slurmd; true"
+    )
+    outcome = desk.outcome("up", "cluster.yaml")
+    assert "/etc/slurm/slurm.key: content" in outcome["nodes"]["gpu"]["drift"]
+    assert desk.as_user("srun", "hostname") == "gpu\n"
+
+
+def test_damaged_state_is_a_finding_and_can_be_destroyed(desk: Desk) -> None:
+    before = traces()
+    desk.describe(SMALL.replace("cluster: story", "cluster: damaged"))
+    process = desk.start("up", "cluster.yaml", "--no-accept")
+    process.communicate(timeout=180)
+    home = desk.state / "clusterwright"
+    handoff = home / "clusters/damaged/damaged.handoff.json"
+    handoff.write_text(handoff.read_text()[:500])
+    for state in home.glob("lab/labs/damaged/state.json"):
+        state.write_text("{")
+    said = desk.run("status", "damaged", code=2)
+    assert "Traceback" not in said
+    desk.run("destroy", "damaged")
+    assert traces() - before == set()
+
+
+def test_full_disk_is_said_and_survived(desk: Desk, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)], check=True)
+    try:
+        full = Desk(small)
+        shutil.copy(
+            desk.describe(SMALL.replace("cluster: story", "cluster: nospace")), small / "cluster.yaml"
+        )
+        said = full.run("up", "cluster.yaml", code=2)
+        assert "space" in said
+        assert "Traceback" not in said
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
