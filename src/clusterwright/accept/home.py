@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Event
@@ -25,11 +26,18 @@ class Token:
     text: str = ""
     written_on: str = ""
 
+    @property
+    def name(self) -> str:
+        """What the jobs of this run are called."""
+        return f"clusterwright-accept-{self.text}"
+
 
 @dataclass(frozen=True)
 class Exchange:
-    """How the entry node and the others meet: the token is there, and all have read it."""
+    """How the entry node and the others meet: the token is there, who answers, and all have read it."""
 
+    answers: Mapping[str, Future[bool]]
+    """By node. A node that is gone may still be idle to Slurm, and a job there would hang."""
     token: Future[Token] = field(default_factory=Future)
     all_read: Event = field(default_factory=Event)
 

@@ -10,15 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clusterwright.accept.home import Token
 from clusterwright.accept.session import Ran, Session, program
-from clusterwright.accept.slurm_text import SlurmNode
 from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import fold
 
-NAME = "clusterwright-accept"
 WAIT_SECONDS = 20
 """How long an allocation may wait on nodes that were idle a moment ago."""
-JOB_SECONDS = 90
+JOB_SECONDS = 60
 BATCH_SCRIPT = "#!/bin/sh\nid -un\nuname -n\n"
 
 
@@ -59,37 +58,39 @@ class Trial:
         return not self.reports and "are busy" in self.ran.error
 
 
-def groups(planned: Iterable[Node], seen: Mapping[str, SlurmNode]) -> list[Group]:
-    """Idle nodes, parted by what one job can ask for; ordered by name."""
+def groups(planned: Iterable[Node]) -> list[Group]:
+    """Nodes parted by what one job can ask for."""
     parted: dict[tuple[str, bool], list[Node]] = {}
     for node in planned:
-        if node.name in seen and seen[node.name].idle and node.partitions:
+        if node.partitions:
             parted.setdefault((node.partitions[0], node.gpus > 0), []).append(node)
     return [Group(partition, tuple(nodes), gpus) for (partition, gpus), nodes in sorted(parted.items())]
 
 
-def isolate(session: Session, group: Group, user: str) -> Trial:
+def isolate(session: Session, group: Group, token: Token) -> Trial:
     """On every node of the group: a task with one GPU tries to open all of them."""
     count = len(group.nodes)
     shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", "--gres=gpu:1"]
-    return _srun(session, group, user, [f"--nodelist={group.names}", *shape], "gpu_isolation", {})
+    return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", {})
 
 
-def reduce(session: Session, handoff: Handoff, group: Group, user: str) -> Trial:
+def reduce(session: Session, handoff: Handoff, group: Group, token: Token) -> Trial:
     """Two ranks, on two nodes of the group where it has two."""
     pair = group.pair
     shape = [f"--nodes={len(pair)}", "--ntasks=2", f"--ntasks-per-node={3 - len(pair)}"]
     where = f"--nodelist={fold(node.name for node in pair)}"
-    return _srun(session, group, user, [where, *shape], "allreduce", _transport(handoff, pair))
+    return _srun(session, group, token, [where, *shape], "allreduce", _transport(handoff, pair))
 
 
 def _srun(
-    session: Session, group: Group, user: str, shape: Sequence[str], name: str, env: Mapping[str, str]
+    session: Session, group: Group, token: Token, shape: Sequence[str], name: str, env: Mapping[str, str]
 ) -> Trial:
     limits = ["--cpus-per-task=1", "--mem=1G", "--time=5", f"--immediate={WAIT_SECONDS}"]
-    argv = ["srun", f"--job-name={NAME}", f"--partition={group.partition}", *shape, *limits]
+    argv = ["srun", f"--job-name={token.name}", f"--partition={group.partition}", *shape, *limits]
     timeout = WAIT_SECONDS + JOB_SECONDS
-    ran = session.run(*argv, "/usr/bin/python3", "-c", program(name), user=user, env=env, timeout=timeout)
+    ran = session.run(
+        *argv, "/usr/bin/python3", "-c", program(name), user=token.user, env=env, timeout=timeout
+    )
     return Trial(group, ran, _json_lines(ran.output))
 
 
@@ -104,21 +105,26 @@ def _transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
     }
 
 
-def submit_batch(session: Session, partition: str, user: str, output: str) -> Ran:
+def submit_batch(session: Session, partition: str, token: Token) -> Ran:
     """A batch job as users submit them; its output lands in the shared home."""
     return session.run(
         "sbatch",
         "--parsable",
-        f"--job-name={NAME}",
+        f"--job-name={token.name}",
         f"--partition={partition}",
         "--nodes=1",
         "--ntasks=1",
         "--mem=64M",
         "--time=2",
-        f"--output={output}",
-        user=user,
+        f"--output={token.folder}/batch.out",
+        user=token.user,
         stdin=BATCH_SCRIPT,
     )
+
+
+def cancel(session: Session, token: Token) -> None:
+    """Whatever this run left in the queue; other runs have other names."""
+    session.run("scancel", f"--user={token.user}", f"--jobname={token.name}")
 
 
 def _json_lines(text: str) -> list[Mapping[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -49,11 +49,11 @@ def accept(
             text = f"{result.name}: {result.seen}"
             report(Event("accept", status, text, result.node or None))  # type: ignore[arg-type]
 
-    exchange = Exchange()
+    exchange = Exchange({node.name: Future() for node in handoff.nodes})
     with ThreadPoolExecutor(NODES_AT_ONCE) as pool, ThreadPoolExecutor(1) as front:
         scheduler = front.submit(_cluster, handoff, reach, exchange)
         nodes = [
-            pool.submit(_node, node, reach.get(node.name), units.get(node.name, ()), exchange.token)
+            pool.submit(_node, node, reach.get(node.name), units.get(node.name, ()), exchange)
             for node in handoff.nodes
         ]
         try:
@@ -69,14 +69,16 @@ def accept(
     return acceptance
 
 
-def _node(node: Node, target: Target | None, units: Sequence[str], token: Future[Token]) -> list[GateResult]:
+def _node(node: Node, target: Target | None, units: Sequence[str], exchange: Exchange) -> list[GateResult]:
     expected, started = "an answer over SSH", time.monotonic()
     remedy = "Look at the node's console with `clusterwright logs`, or `clusterwright node replace` it"
     if target is None:
+        exchange.answers[node.name].set_result(False)
         return [GateResult("answers", node.name, "fail", expected, "no address is known", remedy)]
     try:
         with Session(target) as session:
             skew = node_gates.time_skew(session, node)
+            exchange.answers[node.name].set_result(True)
             spent = round(time.monotonic() - started, 3)
             results = [
                 GateResult("answers", node.name, "pass", expected, f"in {spent:.2f} s", "", spent),
@@ -84,12 +86,15 @@ def _node(node: Node, target: Target | None, units: Sequence[str], token: Future
             ]
             results += node_gates.own_gates(session, node)
             results += node_gates.daemons(session, node, units)
-            written = token.result()
+            written = exchange.token.result()
             if written.folder:
                 results.append(home.shared_home(session, node, written))
             return results
     except NoAnswer as error:
         return [GateResult("answers", node.name, "fail", expected, str(error), remedy)]
+    finally:
+        if not exchange.answers[node.name].done():
+            exchange.answers[node.name].set_result(False)
 
 
 def _cluster(handoff: Handoff, reach: Mapping[str, Target], exchange: Exchange) -> list[GateResult]:
@@ -119,7 +124,7 @@ def _scheduler(
     if not exchange.token.done():
         exchange.token.set_result(written)
     try:
-        return results + _slurm(handoff, session, connect, written)
+        return results + _slurm(handoff, session, connect, written, exchange.answers)
     finally:
         if written.folder:
             exchange.all_read.wait()
@@ -127,7 +132,11 @@ def _scheduler(
 
 
 def _slurm(
-    handoff: Handoff, session: Session, connect: Callable[[], Session], token: Token
+    handoff: Handoff,
+    session: Session,
+    connect: Callable[[], Session],
+    token: Token,
+    answers: Mapping[str, Future[bool]],
 ) -> list[GateResult]:
     planned = handoff.with_role("compute")
     asked = session.run("scontrol", "show", "nodes", "--oneliner")
@@ -138,7 +147,10 @@ def _slurm(
     results = [scheduler_gates.membership(planned, seen)]
     results += [scheduler_gates.state(node, seen.get(node.name)) for node in planned]
     if token.folder:
-        results += _jobs(handoff, planned, seen, session, connect, token)
+        idle = [node for node in planned if node.name in seen and seen[node.name].idle]
+        reached = [node for node in idle if answers[node.name].result()]
+        results += _left_alone(planned, seen, {node.name for node in reached})
+        results += _jobs(handoff, jobs.groups(reached), session, connect, token)
     return results
 
 
@@ -160,31 +172,31 @@ def _write_token(handoff: Handoff, entry: Node, session: Session) -> tuple[Token
 
 def _jobs(
     handoff: Handoff,
-    planned: Sequence[Node],
-    seen: Mapping[str, slurm_text.SlurmNode],
+    groups: Sequence[jobs.Group],
     session: Session,
     connect: Callable[[], Session],
     token: Token,
 ) -> list[GateResult]:
-    groups = jobs.groups(planned, seen)
-    results = _left_alone(planned, seen)
     if not groups:
-        return results
-    submitted = jobs.submit_batch(session, groups[0].partition, token.user, f"{token.folder}/batch.out")
+        return []
+    submitted = jobs.submit_batch(session, groups[0].partition, token)
     batch = submitted.output.split(";")[0].strip() if submitted.code == 0 else ""
 
     def isolate(group: jobs.Group) -> jobs.Trial:
         with connect() as own:
-            return jobs.isolate(own, group, token.user)
+            return jobs.isolate(own, group, token)
 
     def reduce(group: jobs.Group) -> jobs.Trial:
         with connect() as own:
-            return jobs.reduce(own, handoff, group, token.user)
+            return jobs.reduce(own, handoff, group, token)
 
     with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
         isolating = pool.map(isolate, [group for group in groups if group.gpus])
         reducing = pool.map(reduce, groups)
         isolated, reduced = list(isolating), list(reducing)
+    if not all(trial.reports for trial in isolated + reduced):
+        jobs.cancel(session, token)
+    results: list[GateResult] = []
     for trial in isolated:
         results += job_gates.gpu_isolation(handoff, trial)
     results += [job_gates.all_reduce(trial) for trial in reduced]
@@ -197,13 +209,13 @@ def _jobs(
     return results
 
 
-def _left_alone(planned: Sequence[Node], seen: Mapping[str, slurm_text.SlurmNode]) -> list[GateResult]:
+def _left_alone(
+    planned: Sequence[Node], seen: Mapping[str, slurm_text.SlurmNode], used: Container[str]
+) -> list[GateResult]:
     """Say of every node without a job gate why it has none."""
-    return [
-        GateResult("jobs", node.name, "skip", "an idle node", f"{seen[node.name].state.lower()}: left alone")
-        for node in planned
-        if node.name in seen and not seen[node.name].idle
-    ]
+    left = [node.name for node in planned if node.name in seen and node.name not in used]
+    why = {name: "does not answer" if seen[name].idle else f"is {seen[name].state.lower()}" for name in left}
+    return [GateResult("jobs", name, "skip", "an idle node", f"left alone: it {why[name]}") for name in left]
 
 
 def _wait_for(session: Session, job: str) -> tuple[str, str]:

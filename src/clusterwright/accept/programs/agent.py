@@ -33,6 +33,15 @@ def as_user(name: str) -> dict[str, Any]:
     }
 
 
+def end(process: subprocess.Popen[str]) -> None:
+    """Gently first: srun cancels its job when it is asked to end, and leaves it when it is killed."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.communicate(timeout=3)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def run(request: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
     try:
@@ -54,7 +63,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         output, error = process.communicate(request["stdin"], request["timeout"])
         code = process.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        end(process)
         code, output, error = 124, "", f"no end within {request['timeout']:g} s"
     return {"code": code, "output": output, "error": error, "seconds": time.monotonic() - started}
 
