@@ -9,8 +9,10 @@ from difflib import get_close_matches
 from clusterwright import __version__
 from clusterwright.cli.arguments import Verbs, add_json, teach
 from clusterwright.cli.verb import (
+    accept,
     completion,
     destroy,
+    diagnose,
     diff,
     explain,
     init,
@@ -25,7 +27,9 @@ from clusterwright.cli.verb import (
     validate,
 )
 
-_VERBS = (init, validate, plan, render, diff, explain, up, status, ssh, logs, node, destroy, list, completion)
+_DESCRIBE = (init, validate, plan, render, diff, explain)
+_OPERATE = (up, status, accept, ssh, logs, node, diagnose, destroy)
+_REST = (list, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
 _EPILOG = """begin here:
   clusterwright init lab.yaml             write a description to start from
@@ -62,7 +66,7 @@ def build() -> argparse.ArgumentParser:
     add_json(parser)
     parser.set_defaults(run=teach(parser), resumes=False, takes_command=False)
     verbs = Verbs(parser, "verbs")
-    for verb in _VERBS:
+    for verb in (*_DESCRIBE, *_OPERATE, *_REST):
         verb.add(verbs)
     return parser
 

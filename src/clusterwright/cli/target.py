@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,28 +19,27 @@ def is_description(target: str) -> bool:
 
 
 def description(target: str) -> Path:
-    """The file itself; for a name, the description that was last brought up under it."""
+    """The file itself; for a name, the description that the cluster was brought up from."""
     if is_description(target):
         return Path(target)
-    from clusterwright.operate.source import cluster_home
+    from clusterwright.operate.cluster import Cluster
 
-    return cluster_home(target).description_file
+    return Cluster.named(target).source().file
 
 
 def source(target: str, arguments: argparse.Namespace) -> Source:
     """The description and how it is meant: as it stands, or as a rehearsal in the lab.
 
-    A name means the cluster as it was last brought up, unless the arguments say otherwise.
+    A name means the cluster as it was brought up, rehearsal or not.
     """
-    from clusterwright.operate.home import ClusterHome
-    from clusterwright.operate.source import Source, recorded
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.source import Source
 
-    file = description(target)
-    asked = Source(file, rehearse=arguments.lab, counts=_counts(arguments))
-    known = None if str(file) == target else recorded(ClusterHome.of(target))
-    if known is None or arguments.lab:
-        return asked
-    return Source(file, rehearse=known.rehearse, counts=known.counts)
+    counts = _counts(arguments)
+    if is_description(target):
+        return Source(Path(target), rehearse=arguments.lab, counts=counts)
+    known = Cluster.named(target).source()
+    return replace(known, rehearse=True, counts=counts) if arguments.lab else known
 
 
 def _counts(arguments: argparse.Namespace) -> dict[str, int]:

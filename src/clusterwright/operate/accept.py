@@ -1,0 +1,17 @@
+"""`accept`: prove a cluster again, as it was last applied."""
+
+from __future__ import annotations
+
+from clusterwright.accept.result import Acceptance
+from clusterwright.event import Report
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.desired import Desired
+from clusterwright.operate.prove import prove
+
+
+def accept(cluster: Cluster, report: Report) -> Acceptance:
+    """Run every gate. Changes nothing, and takes no node away from running jobs."""
+    with cluster.home.locked():
+        folder = cluster.applied().folder
+        desired = Desired(cluster.home, cluster.handoff, cluster.home.files(), folder)
+        return prove(desired, cluster.targets, report)
