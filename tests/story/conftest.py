@@ -11,7 +11,7 @@ from clusterwright.providers.lab.home import LabHome
 from .ground import Desk, traces
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="package", autouse=True)
 def able() -> None:
     unmet = [str(finding) for finding in host.missing(LabHome.of_user()) if finding.severity == "error"]
     if unmet:
@@ -19,7 +19,7 @@ def able() -> None:
 
 
 @pytest.fixture(scope="module")
-def desk(able: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A module's machine; whatever its tests left running is destroyed, and nothing may remain."""
     before = traces()
     desk = Desk(tmp_path_factory.mktemp("desk"))

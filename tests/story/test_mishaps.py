@@ -85,10 +85,8 @@ def test_rebooted_host_comes_back_with_up(desk: Desk) -> None:
 
 def test_unreachable_node_is_named_and_the_others_finish(desk: Desk) -> None:
     """A node that shows another host key is not trusted."""
-    desk.on(
-        "gpu",
-        "cd /etc/ssh; rm ssh_host_*; ssh-keygen -qt ed25519 -N '' -f ssh_host_ed25519_key; systemctl restart ssh",
-    )
+    change = "rm ssh_host_*; ssh-keygen -qt ed25519 -N '' -f ssh_host_ed25519_key; systemctl restart ssh"
+    desk.on("gpu", f"cd /etc/ssh; {change}")
     outcome = desk.outcome("up", "cluster.yaml", "--full", code=1)
     assert {name: row["status"] for name, row in outcome["nodes"].items()} == {
         "gpu": "unreachable",
