@@ -46,6 +46,7 @@ class World:
     isolation: dict[str, Any] = field(default_factory=dict)
     reduce: dict[str, Any] = field(default_factory=dict)
     jobs: list[tuple[str, ...]] = field(default_factory=list)
+    cancelled: list[tuple[str, ...]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     """The shared home."""
 
@@ -127,6 +128,10 @@ class World:
             "library": "Open MPI v5.0.7",
         }
         return ran(json.dumps(row | self.reduce))
+
+    def _scancel(self, ask: Ask) -> Ran:
+        self.cancelled.append(ask.argv)
+        return ran()
 
     def _sacct(self, _: Ask) -> Ran:
         return ran(self.sacct)
@@ -314,15 +319,18 @@ def test_idle_nodes_that_others_took_are_skipped(accept: Accept) -> None:
     error = "srun: error: Unable to allocate resources: Requested nodes are busy"
     world = World(answers={("login", "srun"): ran(code=1, error=error)})
     outcome = accept(world)
-    assert set(outcome.status("gpu-isolation").values()) | set(outcome.status("all-reduce").values()) == {
-        "skip"
-    }
+    assert set(outcome.status("gpu-isolation").values()) == {"skip"}
+    assert set(outcome.status("all-reduce").values()) == {"skip"}
+    assert world.cancelled, "what may still be in the queue is cancelled"
     assert outcome.acceptance.accepted
 
 
 def test_a_node_that_is_gone_fails_its_gate_and_stops_nothing(accept: Accept) -> None:
-    outcome = accept(World(gone=frozenset({"gpu-002"})))
+    world = World(gone=frozenset({"gpu-002"}))
+    outcome = accept(world)
     assert outcome.failed == [("answers", "gpu-002")]
+    assert outcome.status("jobs") == {"gpu-002": "skip"}, "Slurm calls it idle, and a job there would hang"
+    assert not any("gpu-002" in word for job in world.jobs for word in job)
     assert outcome.status("accounting") == {"": "pass"}
 
 
