@@ -80,9 +80,13 @@ def locked(home: LabHome, name: str) -> Iterator[None]:
 
 @contextmanager
 def shared_resource(home: LabHome, name: str) -> Iterator[None]:
-    """Wait for and hold what all labs share: the choice of a subnet, the building of a base."""
-    home.locks.mkdir(parents=True, exist_ok=True)
-    with (home.locks / f".{name}").open("w") as stream:
+    """Wait for and hold what all labs share: the choice of a subnet, the building of a base.
+
+    The lock lies in the cache, beside what is built: labs of two state folders share that too.
+    """
+    locks = home.cache / "locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / name).open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
