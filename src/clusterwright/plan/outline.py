@@ -13,7 +13,7 @@ from clusterwright.catalog.machines import machine
 from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
 from clusterwright.spec.cluster import ClusterSpec
-from clusterwright.spec.nodeset import expand
+from clusterwright.spec.nodeset import MAX_NODES, expand, size
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.site import Site
 
@@ -42,7 +42,9 @@ class Outline:
 
     @cached_property
     def names(self) -> Mapping[str, tuple[str, ...] | None]:
-        """Node names of each pool in their order."""
+        """Node names of each pool in their order; none are made of more nodes than any cluster holds."""
+        if sum(map(self.count, self.spec.pools)) > MAX_NODES:
+            return dict.fromkeys(self.spec.pools)
         return {name: _names(name, pool) for name, pool in self.spec.pools.items()}
 
     @cached_property
@@ -61,7 +63,9 @@ class Outline:
         return self.sites[site].network or ground.network or default_network(list(self.sites).index(site))
 
     def count(self, pool: str) -> int:
-        return len(self.names[pool] or ())
+        """How many nodes a pool asks for, told without making their names."""
+        wanted = self.spec.pools[pool]
+        return size(wanted.nodes) if wanted.nodes is not None else wanted.count or 1
 
     def pools_with(self, role: Role) -> Iterator[tuple[str, Pool]]:
         return ((name, pool) for name, pool in self.spec.pools.items() if role in pool.roles)

@@ -56,8 +56,8 @@ def _count_or_nodes(spec: ClusterSpec) -> Iterator[Break]:
             yield "CW1123", ("pools", name, "count"), what, "Keep one: the names say how many there are"
 
 
-def _node_sets_fit(spec: ClusterSpec) -> Iterator[Break]:
-    """Names are made for one cluster's worth of nodes at most, however many sets ask for them."""
+def _node_sets_name_each_node_once(spec: ClusterSpec) -> Iterator[Break]:
+    """Told for as many sets as one cluster can hold: names cost time and memory."""
     total = 0
     for name, pool in spec.pools.items():
         if pool.nodes is None:
@@ -65,9 +65,7 @@ def _node_sets_fit(spec: ClusterSpec) -> Iterator[Break]:
         path: Path = ("pools", name, "nodes")
         total += size(pool.nodes)
         if total > MAX_NODES:
-            what = f"with pool '{name}' there are more than {MAX_NODES} nodes, Slurm's limit for a cluster"
-            yield "CW1109", path, what, "Make several clusters of it"
-            return
+            return  # CW1202 says so
         try:
             expand(pool.nodes)
         except ValueError as error:
@@ -186,7 +184,7 @@ _RULES: tuple[Callable[[ClusterSpec], Iterator[Break]], ...] = (
     _one_way_to_name_sites,
     _pools_know_their_site,
     _count_or_nodes,
-    _node_sets_fit,
+    _node_sets_name_each_node_once,
     _hooks_name_pools,
     _users_have_accounts,
     _accounts_form_a_tree,
