@@ -1,7 +1,7 @@
 """Real Slurm daemons on rendered files: an overlay of a root file system in namespaces of its own.
 
-Everything dies with the first process of the namespaces; nothing of the host is touched but a control group of
-the stage's own, which is removed.
+Everything dies with the first process of the namespaces. Of the host, nothing is touched but a control group
+of the stage's own, which is removed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -39,9 +38,13 @@ mount -t tmpfs tmpfs tmp
 {binds}
 ip link set lo up
 {addresses}
-hostname controller
+hostname {host}
 exec chroot . sleep infinity
 """
+_UNSHARE = (
+    *("unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--propagation", "private"),
+    *("sh", "-ec"),
+)
 _MOST_ADDRESSES = 16
 
 
@@ -60,10 +63,10 @@ class Stage:
         )
         return done.stdout + done.stderr
 
-    def start(self, *command: str, ready: str, host: str = "controller", seconds: float = 90) -> Path:
-        """Start a daemon and wait until `ready` stands in its log, it ended, or time is up; the log's path."""
+    def start(self, *command: str, ready: str, host: str = "", seconds: float = 90) -> Path:
+        """Start a daemon and wait until `ready` stands in its log, it ended, or time is up; gives the log."""
         log = self._top / f"{len(self._started)}.log"
-        as_host = ("unshare", "--uts", "--mount", "sh", "-c", 'hostname "$0"; exec "$@"', host)
+        as_host = ("unshare", "--uts", "--mount", "sh", "-c", '[ -z "$0" ] || hostname "$0"; exec "$@"', host)
         with log.open("w") as out:
             process = subprocess.Popen(
                 self._inside((*as_host, *command)), stdout=out, stderr=subprocess.STDOUT, text=True
@@ -96,26 +99,33 @@ def stage(root: Path, handoff: Handoff, top: Path, gpus: Hardware | None = None)
         (top / folder).mkdir(parents=True)
     simulate.write_hardware(top / "hardware", _simulated(gpus))
     groups = NodeGroups("render-test", f"{os.getpid()}-{top.name}")
-    script = _SETUP.format(
+    log = top / "setup.log"
+    try:
+        command = [*_UNSHARE, _script(root, top, handoff, groups)]
+        with log.open("w") as errors, subprocess.Popen(command, stderr=errors) as unshared:
+            made = Stage(top, _init(unshared, log))
+            try:
+                yield made
+            finally:
+                unshared.kill()
+                made.wait()
+    finally:
+        groups.remove()
+
+
+def _script(root: Path, top: Path, handoff: Handoff, groups: NodeGroups) -> str:
+    binds = [f"mkdir -p .{place}; mount --bind {path} .{place}" for path, place in groups.binds()]
+    controller = handoff.with_role("controller")[0]
+    nodes = {controller, *handoff.nodes[:_MOST_ADDRESSES]}
+    addresses = [f"ip address add {node.address}/32 dev lo" for node in nodes]
+    return _SETUP.format(
         root=root,
         top=top,
+        host=controller.name,
         groups=" ".join(map(str, groups.create())),
-        binds="\n".join(f"mkdir -p .{place}; mount --bind {path} .{place}" for path, place in groups.binds()),
-        addresses="\n".join(
-            f"ip addr add {node.address}/32 dev lo" for node in handoff.nodes[:_MOST_ADDRESSES]
-        ),
+        binds="\n".join(binds),
+        addresses="\n".join(addresses),
     )
-    command = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--propagation", "private"]
-    with subprocess.Popen([*command, "sh", "-ec", script]) as unshared:
-        init = _init(unshared)
-        made = Stage(top, init)
-        try:
-            yield made
-        finally:
-            os.kill(init, signal.SIGKILL)
-            unshared.wait()
-            made.wait()
-            groups.remove()
 
 
 def _simulated(hardware: Hardware | None) -> simulate.Hardware:
@@ -125,7 +135,7 @@ def _simulated(hardware: Hardware | None) -> simulate.Hardware:
         simulate.SimulatedGpu(
             minor=gpu.minor,
             model=str(hardware.gpu_model),
-            pci=gpu.pci,
+            pci=gpu.pci or f"0000:{gpu.minor:02x}:00.0",
             uuid=f"GPU-{gpu.minor}",
             cpu_list=gpu.cores,
         )
@@ -134,14 +144,14 @@ def _simulated(hardware: Hardware | None) -> simulate.Hardware:
     return simulate.Hardware(tuple(gpus))
 
 
-def _init(unshared: subprocess.Popen[bytes]) -> int:
+def _init(unshared: subprocess.Popen[bytes], log: Path) -> int:
     children = Path(f"/proc/{unshared.pid}/task/{unshared.pid}/children")
     while unshared.poll() is None:
         for child in children.read_text().split():
             if Path(f"/proc/{child}/comm").read_text().strip() == "sleep":
                 return int(child)
         time.sleep(0.01)
-    raise RuntimeError("the namespaces could not be set up")
+    raise RuntimeError(f"the namespaces could not be set up: {log.read_text()}")
 
 
 def place(stage: Stage, files: Sequence[NodeFile]) -> None:
@@ -204,12 +214,15 @@ def start_controller(stage: Stage, handoff: Handoff, *, seconds: float = 90) -> 
 
 def _start_database(stage: Stage) -> None:
     _folder(stage, "run/mysqld", "mysql")
-    stage.start(*_as("mysql"), "mariadbd", "--skip-networking", ready="ready for connections")
+    little = ("--skip-networking", "--innodb-buffer-pool-size=128M")
+    stage.start(*_as("mysql"), "mariadbd", *little, ready="ready for connections")
     user = "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket; GRANT ALL ON *.* TO slurm@localhost;"
     stage.run("mariadb", stdin=user)
 
 
 def start_node(stage: Stage, name: str) -> Path:
     """Start slurmd of one node with nothing but what a compute node gets."""
-    script = "mount --bind /node/etc/slurm /etc/slurm; . /node/etc/default/slurmd; exec slurmd -D -vv $SLURMD_OPTIONS"
-    return stage.start("sh", "-c", script, ready="slurmd started|fatal", host=name)
+    own = "mount --bind /node/etc/slurm /etc/slurm; . /node/etc/default/slurmd"
+    return stage.start(
+        "sh", "-c", f"{own}; exec slurmd -D -vv $SLURMD_OPTIONS", ready="slurmd started|fatal", host=name
+    )

@@ -14,7 +14,7 @@ from clusterwright.catalog.distributions import distribution
 SUITES = {"22.05": "bookworm", "24.11": "trixie", "26.05": "forky"}
 """Slurm release → the Debian suite whose packages carry it. Nothing at hand carries 23.11 and 25.11."""
 _LIKE = {"bookworm": "debian-12", "trixie": "debian-13", "forky": "debian-13"}
-_PARTS = ("controller", "database", "compute", "munge", "monitoring")
+_PARTS = ("controller", "database", "compute", "munge", "rest", "monitoring")
 
 
 class Unavailable(Exception):
@@ -54,7 +54,7 @@ def _build(suite: str, wanted: Path) -> None:
     if done.returncode:
         raise Unavailable(f"no root file system of {suite}: {done.stderr.strip()[-400:]}")
     if suite == "forky":
-        # libmariadb3 1:11.8.9+ds-2 refuses each answer to slurmdbd ("maximum allowed number of columns (=0)").
+        # libmariadb3 1:11.8.9+ds-2 refuses every answer for its "maximum allowed number of columns (=0)".
         library = "usr/lib/x86_64-linux-gnu/libmariadb.so.3"
         shutil.copy2(root("24.11") / library, unfinished / library)
     unfinished.rename(wanted)

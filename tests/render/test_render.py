@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from clusterwright.catalog.hardware import Hardware
 from clusterwright.finding import Refused
 from clusterwright.render import render
 
@@ -105,7 +106,7 @@ def test_gpus_are_detected_only_where_the_driver_spells_the_type() -> None:
     gaming = replace(H100, gpu_type="rtx4090", gpu_model="NVIDIA GeForce RTX 4090")
     amd = replace(H100, gpu_type="mi300x", gpu_model="AMD Instinct MI300X")
 
-    def gres(hardware: object) -> str:
+    def gres(hardware: Hardware) -> str:
         made = replace(base, hardware={**base.hardware, "h100": hardware})
         return next(file.content for file in render(made) if file.path == "/etc/slurm/gres.conf")
 
@@ -157,3 +158,12 @@ def test_time_and_size_grow_with_the_nodes_only() -> None:
         assert len(rendered["/etc/slurm/slurm.conf"]) < 4000
         assert rendered["/etc/hosts"].count("\n") == count + 7
     assert seconds[10_000] < 2
+
+
+@pytest.mark.parametrize(("memory_gib", "pool"), [(2, "512M"), (16, "4096M"), (512, "4096M")])
+def test_the_database_gets_what_slurmdbd_recommends_where_there_is_room(memory_gib: int, pool: str) -> None:
+    base = handoff()
+    controller = replace(base.hardware["small"], memory_mib=memory_gib * 1024)
+    rendered = render(replace(base, hardware={**base.hardware, "small": controller}))
+    text = next(file.content for file in rendered if file.path.endswith("60-slurm.cnf"))
+    assert setting(text, "innodb_buffer_pool_size") == [pool]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -69,10 +70,8 @@ def test_killed_at_any_rename_the_next_run_finishes_and_cleans(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", dying)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         tree([ONE, SECRETIVE], tmp_path)
-    except KeyboardInterrupt:
-        pass
     monkeypatch.undo()
     tree([ONE, SECRETIVE], tmp_path)
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}

@@ -11,9 +11,8 @@ _RECOMMENDED_POOL_MIB = 4096
 """slurmdbd reports a smaller buffer pool as an error in its log, and runs with it."""
 
 
-def buffer_pool_mib(memory_mib: int) -> int:
-    """An eighth of the memory, and at least what slurmdbd recommends where a quarter allows that."""
-    return max(memory_mib // 8, min(_RECOMMENDED_POOL_MIB, memory_mib // 4))
+def _buffer_pool_mib(memory_mib: int) -> int:
+    return min(_RECOMMENDED_POOL_MIB, memory_mib // 4)
 
 
 def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
@@ -40,7 +39,7 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
         ),
         NodeFile(
             "/etc/mysql/mariadb.conf.d/60-slurm.cnf",
-            fill("slurm/mariadb.cnf.j2", cluster=handoff.name, buffer_pool_mib=buffer_pool_mib(memory)),
+            fill("slurm/mariadb.cnf.j2", cluster=handoff.name, buffer_pool_mib=_buffer_pool_mib(memory)),
             ("controller",),
             affects=("mariadb:restart",),
         ),
