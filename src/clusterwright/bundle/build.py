@@ -36,13 +36,17 @@ class Bundle:
         self._keys = {path: hashlib.sha256(key).hexdigest() for path, key in keys.items()}
         self._attachments = attachments or {}
         self._kinds: dict[tuple[object, ...], Kind] = {}
+        self._node_json: dict[tuple[object, ...], str] = {}
         self._server = file_server(handoff)
         self._values = {site: values(handoff, site) for site in handoff.site}
 
     def wanted(self, node: Node) -> Wanted:
         kind = self._kind(node)
-        units = tuple(unit.name for unit in kind.units if unit.active)
-        text = generated.node_json(self._handoff, node, units)
+        key = (*self._key(node), node.machine)
+        if key not in self._node_json:
+            units = tuple(unit.name for unit in kind.units if unit.active)
+            self._node_json[key] = generated.node_json(self._handoff, node, units)
+        text = self._node_json[key].replace(generated.NODE, node.name)
         return Wanted(node.name, kind, (_file(NodeFile(NODE_JSON, text, ()), ()),))
 
     def all(self) -> Mapping[str, Wanted]:
@@ -53,7 +57,8 @@ class Bundle:
         kinds = [self._kind(node) for node in self._representatives()]
         files = {file.path: file for kind in kinds for file in kind.files if file.early}
         brought = self._switchable() & {unit.name for kind in kinds for unit in kind.units}
-        off = tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought))
+        unwanted = {unit.name for kind in kinds for unit in kind.units if not unit.active}
+        off = tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought | unwanted))
         files[_PRESET] = _preset(off)
         kind = Kind(
             roles=("base",),
@@ -129,22 +134,22 @@ class Bundle:
     def _units(self, node: Node, known: Facts, applied: list[Role]) -> Iterator[WantedUnit]:
         """Every unit that packages bring is either run by a role of this node or switched off."""
         parts = distribution(self._handoff.software["distribution"]).parts
-        taken: set[str] = set()
+        named: set[str] = set()
         for role in applied:
-            present = [row for row in role.parts if holds(_when(row), known)]
-            taken.update(service for row in present for service in parts[row["name"]].services)
-            run = [parts[row["name"]] for row in present if row.get("services", True)]
-            for service in sorted((s for part in run for s in part.services), key=_starting_order):
-                yield WantedUnit(service, role.name, True, True)
+            rows = [row for row in role.parts if holds(_when(row), known)]
+            named.update(name for row in rows if _treats(row, "left") for name in parts[row["name"]].services)
+            brought = [name for row in rows if _treats(row, "run") for name in parts[row["name"]].services]
+            units = [WantedUnit(name, role.name, True, True) for name in sorted(brought, key=_starting_order)]
             if role.name == "shared_home":
-                for file in generated.mounts(self._handoff, node, role):
-                    yield WantedUnit(file.path.rpartition("/")[2], role.name, True, True)
+                files = generated.mounts(self._handoff, node, role)
+                units += [WantedUnit(file.path.rpartition("/")[2], role.name, True, True) for file in files]
             for row in role.units:
                 if holds(_when(row), known):
-                    yield WantedUnit(
-                        row["name"], role.name, row.get("enabled", True), row.get("active", True)
-                    )
-        for service in sorted(self._switchable() - taken):
+                    on = row.get("enabled", True), row.get("active", True)
+                    units.append(WantedUnit(row["name"], role.name, *on))
+            yield from (unit for unit in units if unit.name not in named)
+            named.update(unit.name for unit in units)
+        for service in sorted(self._switchable() - named):
             yield WantedUnit(service, "base", False, False)
 
     def _switchable(self) -> set[str]:
@@ -163,6 +168,11 @@ def _preset(units: Iterable[WantedUnit]) -> WantedFile:
 
 def _full_name(unit: str) -> str:
     return unit if "." in unit else f"{unit}.service"
+
+
+def _treats(row: Mapping[str, Any], how: str) -> bool:
+    """A part's services are `run` (the default), `left` to a unit of the role's own, or `off`."""
+    return bool(row.get("services", "run") == how)
 
 
 def _starting_order(service: str) -> int:

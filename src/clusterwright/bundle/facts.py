@@ -15,6 +15,8 @@ SYSTEM_UID = 500
 """In the middle of the system range: `adduser` takes numbers from its lower end, systemd-sysusers from its
 upper end (100 to 999, Debian policy 9.2.2)."""
 
+_SLURM_HOSTS = {"controller", "compute"}
+
 
 def facts(handoff: Handoff, node: Node) -> Facts:
     software, scheduler = handoff.software, handoff.scheduler
@@ -25,7 +27,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "distribution": (str(software["distribution"]),),
         "slurm_source": (str(software["slurm_source"]),),
         "auth": ("sack" if release.auth == "slurm" else "munge",),
-        "login": ("sackd" if release.sackd else "files",),
+        "login": ("sackd" if release.sackd and not _SLURM_HOSTS & set(node.roles) else "files",),
         "metrics": ("openmetrics" if release.openmetrics else "textfile",),
         "database": (_switch(scheduler["accounting"] and node.name == _first_controller(handoff)),),
         "rest": (_switch(scheduler["rest"]),),

@@ -15,6 +15,8 @@ from clusterwright.render.file import NodeFile
 
 ADMINS = "clusterwright-admin"
 _SERVED_OPTIONS = "vers=4.2,hard,noatime"
+NODE = "@node@"
+"""Stands for the node's name: no name has this character."""
 _VERSION = 1
 
 
@@ -94,11 +96,11 @@ def accounting(handoff: Handoff) -> Mapping[str, object]:
 
 
 def node_json(handoff: Handoff, node: Node, units: tuple[str, ...]) -> str:
-    """What the gate holds this node against."""
+    """What the gate holds a node of this kind and machine type against, with NODE for its name."""
     body = {
         "version": _VERSION,
         "cluster": handoff.name,
-        "node": node.name,
+        "node": NODE,
         "roles": node.roles,
         "hardware": asdict(handoff.hardware[node.machine]),
         "config_overrides": handoff.scheduler["config_overrides"],

@@ -1,0 +1,237 @@
+"""What the bundle makes of every example, and of one fact changed at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterwright.bundle import generated
+from clusterwright.bundle.build import NODE_JSON, Bundle
+from clusterwright.bundle.facts import mount_unit
+from clusterwright.bundle.wanted import Wanted
+from clusterwright.finding import Refused
+from clusterwright.handoff import Handoff, from_plan
+from clusterwright.plan import plan
+from clusterwright.plan.model import Ground
+from clusterwright.render import render
+from clusterwright.spec.load import load, loads
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+KEYS = {"/etc/slurm/slurm.key": b"k1", "/etc/munge/munge.key": b"k2", "/etc/slurm/jwt_hs256.key": b"k3"}
+SMALL = """
+cluster: small
+site: {provider: lab}
+pools:
+  controller: {roles: controller, machine: lab-small}
+  login: {roles: login, machine: lab-small}
+  gpu: {roles: compute, machine: lab-h100, count: 2}
+users:
+  ada: {uid: 2001, keys: ["ssh-ed25519 AAAA ada"], admin: true}
+"""
+
+
+def handoff_of(text: str) -> Handoff:
+    return from_plan(plan(loads(text).spec, ground={"main": Ground(network="10.9.0.0/16", simulated=True)}))
+
+
+def bundle_of(handoff: Handoff, keys: dict[str, bytes] | None = None) -> Bundle:
+    texts = {path: f"text of {path}\n" for path in generated.attachments(handoff)}
+    return Bundle(handoff, render(handoff), KEYS if keys is None else keys, texts)
+
+
+def small(more: str = "", old: str = "", new: str = "") -> dict[str, Wanted]:
+    return dict(bundle_of(handoff_of(SMALL.replace(old, new) + more)).all())
+
+
+def paths(wanted: Wanted) -> dict[str, Any]:
+    return {file.path: file for file in wanted.files}
+
+
+def running(wanted: Wanted) -> set[str]:
+    return set(wanted.active_units)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_gives_every_node_something_whole(example: Path) -> None:
+    try:
+        handoff = from_plan(plan(load(example).spec, ground={"main": Ground(network="10.9.0.0/16")}))
+    except Refused as refused:
+        pytest.skip(f"cannot be planned without its provider: {refused}")
+    for name, wanted in bundle_of(handoff).all().items():
+        places = [file.path for file in wanted.files]
+        assert len(places) == len(set(places)), name
+        names = [unit.name for unit in wanted.units]
+        assert len(names) == len(set(names)), name
+        owed = {a.rpartition(":")[0] for file in wanted.files for a in file.affects}
+        assert owed <= running(wanted), name
+
+
+def test_the_same_input_gives_the_same_digests_and_nodes_differ() -> None:
+    first, second = small(), small()
+    assert {n: w.digest for n, w in first.items()} == {n: w.digest for n, w in second.items()}
+    assert len({wanted.digest for wanted in first.values()}) == 4
+
+
+def test_nodes_of_a_kind_share_everything_but_their_own_files() -> None:
+    nodes = small()
+    assert nodes["gpu-001"].kind is nodes["gpu-002"].kind
+    assert [file.path for file in nodes["gpu-001"].own_files] == [NODE_JSON]
+
+
+def test_every_unit_that_packages_bring_is_on_or_off() -> None:
+    nodes = small()
+    assert {"slurmctld", "slurmdbd", "mariadb", "prometheus"} <= running(nodes["controller"])
+    assert {"slurmd", "clusterwright-gate", "home.mount"} <= running(nodes["gpu-001"])
+    assert "sackd" in running(nodes["login"])
+    for name, wanted in nodes.items():
+        off = {unit.name for unit in wanted.units if not unit.active and not unit.enabled}
+        assert {"slurmctld", "slurmd", "sackd"} <= off | running(wanted), name
+
+
+def test_an_image_has_all_packages_and_runs_nothing() -> None:
+    handoff = handoff_of(SMALL)
+    image = bundle_of(handoff).image("builder")
+    for wanted in bundle_of(handoff).all().values():
+        assert set(wanted.packages) <= set(image.packages)
+    assert not image.active_units
+    preset = paths(image)["/etc/systemd/system-preset/10-clusterwright.preset"].content
+    assert "disable slurmctld.service\n" in preset
+    assert "disable apt-daily.timer\n" in preset
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["accounts: {vision: {}, default: {}}\n", "scheduler: {options: {SchedulerPort: 1}}\n"],
+)
+def test_an_image_outlives_changes_that_install_nothing(more: str) -> None:
+    before = bundle_of(handoff_of(SMALL)).image("builder").digest
+    assert bundle_of(handoff_of(SMALL + more)).image("builder").digest == before
+    other = bundle_of(handoff_of(SMALL + "software: {packages: [htop]}\n")).image("builder").digest
+    assert other != before
+
+
+def test_no_key_is_ever_in_what_is_wanted() -> None:
+    nodes = bundle_of(handoff_of(SMALL), {"/etc/slurm/slurm.key": b"very secret"}).all()
+    assert "very secret" not in repr(nodes)
+    key = paths(nodes["gpu-001"])["/etc/slurm/slurm.key"]
+    assert (key.content, key.mode, key.owner) == (None, 0o600, "slurm")
+
+
+def test_another_key_is_another_digest() -> None:
+    handoff = handoff_of(SMALL)
+    one, two = (bundle_of(handoff, {"/etc/slurm/slurm.key": key}).all() for key in (b"1", b"2"))
+    assert one["gpu-001"].digest != two["gpu-001"].digest
+
+
+def test_an_older_release_gets_munge() -> None:
+    node = small(more="software: {distribution: debian-12}\n")["gpu-001"]
+    assert "munge" in running(node)
+    assert paths(node)["/etc/munge/munge.key"].owner == "munge"
+    assert "/etc/slurm/slurm.key" not in paths(node)
+
+
+@pytest.mark.parametrize(
+    ("more", "node", "path"),
+    [
+        (
+            "surroundings: {http_proxy: 'http://proxy:3128'}\n",
+            "login",
+            "/etc/apt/apt.conf.d/80clusterwright-proxy",
+        ),
+        ("surroundings: {package_mirror: 'http://mirror/debian'}\n", "login", "/etc/apt/sources.list"),
+        ("surroundings: {time_servers: [ntp.site]}\n", "login", "/etc/chrony/chrony.conf"),
+        (
+            "surroundings: {certificate_authorities: [ca/site.pem]}\n",
+            "login",
+            "/usr/local/share/ca-certificates/clusterwright-site.crt",
+        ),
+        ("scheduler: {rest: true}\n", "controller", "/etc/slurm/jwt_hs256.key"),
+    ],
+)
+def test_a_wish_places_its_file(more: str, node: str, path: str) -> None:
+    assert path not in paths(small()[node])
+    assert path in paths(small(more)[node])
+
+
+@pytest.mark.parametrize(
+    ("more", "unit"),
+    [
+        ("scheduler: {accounting: false}\n", "mariadb"),
+        ("software: {monitoring: false}\n", "prometheus"),
+    ],
+)
+def test_what_is_switched_off_does_not_run(more: str, unit: str) -> None:
+    assert unit in running(small()["controller"])
+    assert unit not in running(small(more)["controller"])
+
+
+def test_a_box_with_every_role_runs_no_second_kiosk() -> None:
+    pool = "pools: {box: {roles: [controller, login, compute], machine: lab-h100}}\n"
+    handoff = handoff_of(f"cluster: box\nsite: {{provider: lab}}\n{pool}")
+    wanted = bundle_of(handoff).wanted(handoff.nodes[0])
+    assert {"slurmctld", "slurmd"} <= running(wanted)
+    assert "sackd" in {unit.name for unit in wanted.units if not unit.active}
+
+
+def test_users_get_logins_keys_and_rights() -> None:
+    node = small()["login"]
+    ada = next(user for user in node.users if user.name == "ada")
+    assert (ada.uid, ada.groups) == (2001, (generated.ADMINS,))
+    assert paths(node)["/etc/clusterwright/authorized_keys/ada"].content == "ssh-ed25519 AAAA ada\n"
+    accounting = small()["controller"].kind.accounting
+    assert accounting is not None
+    assert accounting["users"]["ada"] == {"account": "default", "admin": True}
+
+
+def test_node_json_is_what_the_gate_reads() -> None:
+    body = json.loads(paths(small()["gpu-001"])[NODE_JSON].content)
+    assert (body["node"], len(body["hardware"]["gpus"]), body["mounts"]) == ("gpu-001", 8, ["/home"])
+    assert "slurmd" in body["units"]
+
+
+def test_shares_are_mount_units_on_all_but_their_server() -> None:
+    share = "storage: {shares: {/home: {}, /data/sets: {kind: nfs, server: nas, export: /vol/1}}}\n"
+    nodes = small(share)
+    data = paths(nodes["gpu-001"])["/etc/systemd/system/data-sets.mount"].content
+    assert "What=nas:/vol/1\n" in data
+    assert {"home.mount", "data-sets.mount"} <= running(nodes["gpu-001"])
+    assert "home.mount" not in running(nodes["controller"])
+    assert "data-sets.mount" in running(nodes["controller"])
+
+
+@pytest.mark.parametrize(
+    ("path", "unit"),
+    [("/home", "home.mount"), ("/data/a-b", r"data-a\x2db.mount"), ("/srv/.x", r"srv-.x.mount")],
+)
+def test_mount_units_are_named_as_systemd_escape_does(path: str, unit: str) -> None:
+    assert mount_unit(path) == unit
+
+
+def test_a_users_own_repository_brings_schedmds_packages() -> None:
+    repository = "slurm_repository: {url: 'http://site/slurm', key: keys/site.asc}"
+    text = f"software: {{{repository}}}\nscheduler: {{release: '25.11'}}\n"
+    node = small(text)["gpu-001"]
+    assert "slurm-smd-slurmd" in node.packages
+    assert "slurmd" not in node.packages
+    assert paths(node)["/etc/apt/keyrings/clusterwright-slurm.asc"].early
+
+
+def test_ten_thousand_nodes_take_a_second_or_two() -> None:
+    handoff = handoff_of(SMALL.replace("count: 2", "count: 10000"))
+    bundle = Bundle(handoff, (), KEYS)
+    start = time.process_time()
+    digests = {name: wanted.digest for name, wanted in bundle.all().items()}
+    assert len(set(digests.values())) == len(handoff.nodes)
+    assert time.process_time() - start < 5
+
+
+def test_hand_off_survives_the_round_trip() -> None:
+    handoff = handoff_of(SMALL)
+    nodes = bundle_of(handoff).all()
+    again = bundle_of(dataclasses.replace(handoff)).all()
+    assert {n: w.digest for n, w in nodes.items()} == {n: w.digest for n, w in again.items()}
