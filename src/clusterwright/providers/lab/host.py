@@ -29,6 +29,7 @@ _PACKAGE_OF_PROGRAM = {
     "mmdebstrap": "mmdebstrap",
     "nft": "nftables",
     "nsenter": "util-linux",
+    "setpriv": "util-linux",
     "setsid": "util-linux",
     "ssh": "openssh-client",
     "ssh-keygen": "openssh-client",

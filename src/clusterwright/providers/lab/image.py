@@ -13,7 +13,7 @@ from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.lab import BUILDER_PREFIX, Lab
 from clusterwright.providers.lab.machine import Bind, LabNode
-from clusterwright.providers.lab.rootfs import OnEvent
+from clusterwright.providers.lab.rootfs import OnEvent, mark_updated
 from clusterwright.providers.lab.ssh import Target
 
 _BUILDER = "builder"
@@ -113,6 +113,7 @@ def _freeze(home: LabHome, digest: str, upper: Path) -> Path:
     for log in (upper / "var/log").rglob("*"):
         if log.is_file() and not log.is_symlink():
             log.write_bytes(b"")
+    mark_updated(upper)
     partial, layer = home.images / f".{digest}.partial", home.images / digest
     remove_tree(partial)
     partial.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from clusterwright.providers.lab import state
 from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
-from clusterwright.providers.lab.machine import Bind, LabNode, Machine
+from clusterwright.providers.lab.machine import Bind, LabNode, Machine, Surroundings
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.rootfs import OnEvent, ensure_base
@@ -126,9 +126,12 @@ class Lab:
             self._refuse_addresses_outside(network, nodes)
             base = ensure_base(self.home, on_event, package_mirror)
             networks.bring_up(self.home, network)
-            layers = [image, base] if image else [base]
-            everywhere = [*self._shared_folders(shares), *binds]
-            operator = public_key(operator_key(self.folder / "ssh"))
+            around = Surroundings(
+                network,
+                (image, base) if image else (base,),
+                (*self._shared_folders(shares), *binds),
+                public_key(operator_key(self.folder / "ssh")),
+            )
             running = self._running()
 
             def up(node: LabNode) -> Finding | None:
@@ -137,9 +140,9 @@ class Lab:
                     machines.refresh_hardware(machine, node.hardware)
                     return None
                 machines.stop(machine, 0)
-                machines.prepare(machine, node, layers, network, operator)
+                machines.prepare(machine, node, around)
                 on_event(node.name, "booting")
-                machines.start(machine, network, everywhere)
+                machines.start(machine, around)
                 return self._wait(machine, node, on_event)
 
             findings = _each(up, nodes)
@@ -233,19 +236,13 @@ class Lab:
 
     def _wait(self, machine: Machine, node: LabNode, on_event: OnEvent) -> Finding | None:
         deadline = time.monotonic() + _BOOT_PATIENCE_S
-        still_runs = (machine.pid() is not None for _ in repeat(None))
-        if wait_until_answering(str(node.address), deadline, still_runs):
+        if wait_until_answering(str(node.address), deadline, machine.watch()):
             on_event(node.name, "answers over SSH")
             return None
-        words = (
-            " ".join(machine.console.read_text(errors="replace").split())[-400:]
-            if machine.console.exists()
-            else ""
-        )
         return Finding(
             NODE_DID_NOT_BOOT,
             Where(path=node.name),
-            f"node {node.name} did not answer over SSH; its console ends: {words or '(empty)'}",
+            f"node {node.name} did not answer over SSH; its console ends: {machine.console_end()}",
             f"Look at `clusterwright logs {self.name} {node.name}`, then run the same command again",
         )
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -18,7 +18,8 @@ from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_s
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import link, place, remove_tree, write_json
 from clusterwright.providers.lab.network import Network, nameservers, outward_mtu
-from clusterwright.providers.lab.process import MACHINE_OPTION, running_machines, send
+from clusterwright.providers.lab.process import MACHINE_OPTION, machine_of, running_machines, send
+from clusterwright.providers.lab.rootfs import mark_updated
 from clusterwright.providers.lab.ssh import key_pair, public_key
 
 _CONSOLE_BYTES_KEPT = 4 * 1024 * 1024
@@ -46,6 +47,17 @@ class Bind:
 
     source: Path
     target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all nodes of one lab have in common when they boot."""
+
+    network: Network
+    layers: tuple[Path, ...]
+    binds: tuple[Bind, ...]
+    operator: str
+    mtu: int = field(default_factory=outward_mtu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +108,19 @@ class Machine:
         """What the node wrote to its console, over all its boots."""
         return self.console.read_text(errors="replace") if self.console.exists() else ""
 
+    def console_end(self) -> str:
+        """The last words of the node's console, on one line."""
+        text = self.console.read_text(errors="replace") if self.console.exists() else ""
+        return " ".join(text.split())[-400:] or "(empty)"
+
+    def watch(self) -> Iterator[bool]:
+        """Whether the node runs, each time it is asked; cheap while the answer stays yes."""
+        pid = self.pid()
+        while True:
+            if pid is None or machine_of(pid) != self.machine_name:
+                pid = self.pid()
+            yield pid is not None
+
     def pid(self) -> int | None:
         """The container manager's process id, when the node runs."""
         return running_machines(self.machine_name).get(self.machine_name)
@@ -106,7 +131,7 @@ def machine_prefix(key: str) -> str:
     return f"cw-{key}-"
 
 
-def prepare(machine: Machine, node: LabNode, layers: Sequence[Path], network: Network, operator: str) -> None:
+def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:
     """Make the node's own layer, unless it is there and was made for the same address."""
     recorded = machine.record()
     if recorded and recorded["address"] == str(node.address):
@@ -116,14 +141,15 @@ def prepare(machine: Machine, node: LabNode, layers: Sequence[Path], network: Ne
     for part in ("upper", "work", "root"):
         (machine.folder / part).mkdir(parents=True)
     key_pair(machine.host_key, f"root@{node.name}")
-    _write_identity(machine, node, network, operator)
+    _write_identity(machine, node, around)
     simulate.write_hardware(machine.hardware_folder, node.hardware)
     simulate.install(machine.upper)
-    lower = ":".join(str(layer) for layer in layers)
+    mark_updated(machine.upper)
+    lower = ":".join(str(layer) for layer in around.layers)
     write_json(machine.folder / "node.json", {"address": str(node.address), "layers": lower})
 
 
-def start(machine: Machine, network: Network, binds: Sequence[Bind]) -> None:
+def start(machine: Machine, around: Surroundings) -> None:
     """Boot a node that does not run, as a process that outlives this one."""
     recorded = machine.record()
     assert recorded is not None, "prepare() comes before start()"
@@ -134,7 +160,7 @@ def start(machine: Machine, network: Network, binds: Sequence[Bind]) -> None:
     argv += ["clusterwright-lab", overlay, str(machine.folder / "root"), groups]
     with machine.console.open("ab") as console:
         subprocess.run(
-            [*argv, *_nspawn(machine, network, binds)],
+            [*argv, *_nspawn(machine, around)],
             stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=_environment(), cwd="/", check=True,
         )  # fmt: skip
 
@@ -213,10 +239,10 @@ def leader_pid(machine: Machine) -> int | None:
     return None
 
 
-def _nspawn(machine: Machine, network: Network, binds: Sequence[Bind]) -> list[str]:
+def _nspawn(machine: Machine, around: Surroundings) -> list[str]:
     argv = ["systemd-nspawn", "--quiet", "--boot", f"{MACHINE_OPTION}{machine.machine_name}"]
     argv += [f"--directory={machine.folder / 'root'}", f"--hostname={machine.name}"]
-    argv += [f"--network-bridge={network.bridge}", "--resolv-conf=off", "--timezone=off"]
+    argv += [f"--network-bridge={around.network.bridge}", "--resolv-conf=off", "--timezone=off"]
     argv += ["--link-journal=no", "--console=read-only", "--register=no"]
     if host_runs_systemd():
         major, uvm = simulate.local_majors()
@@ -224,7 +250,7 @@ def _nspawn(machine: Machine, network: Network, binds: Sequence[Bind]) -> list[s
     else:
         argv.append("--keep-unit")
     argv.append(f"--bind-ro={_escaped(machine.hardware_folder)}:{simulate.NODE_FOLDER}")
-    shared = [*binds, *(Bind(source, target) for source, target in machine.groups.binds())]
+    shared = [*around.binds, *(Bind(source, target) for source, target in machine.groups.binds())]
     argv += [f"--bind={_escaped(bind.source)}:{bind.target}" for bind in shared]
     return [*argv, "--", "--show-status=yes"]
 
@@ -238,7 +264,8 @@ def _environment() -> dict[str, str]:
     return environ
 
 
-def _write_identity(machine: Machine, node: LabNode, network: Network, operator: str) -> None:
+def _write_identity(machine: Machine, node: LabNode, around: Surroundings) -> None:
+    network = around.network
     root = machine.upper
     place(root, "/etc/hostname", f"{node.name}\n")
     place(
@@ -251,13 +278,13 @@ def _write_identity(machine: Machine, node: LabNode, network: Network, operator:
     place(
         root, "/etc/systemd/network/10-lab.network",
         "[Match]\nName=host0\n\n"
-        f"[Link]\nMTUBytes={outward_mtu()}\n\n"
+        f"[Link]\nMTUBytes={around.mtu}\n\n"
         f"[Network]\nAddress={node.address}/{network.subnet.prefixlen}\nGateway={network.gateway}\n"
         "LinkLocalAddressing=no\nIPv6AcceptRA=no\n",
     )  # fmt: skip
     place(root, "/etc/ssh/ssh_host_ed25519_key", machine.host_key.read_text(), 0o600)
     place(root, "/etc/ssh/ssh_host_ed25519_key.pub", f"{public_key(machine.host_key)}\n")
-    place(root, "/root/.ssh/authorized_keys", f"{operator}\n", 0o600)
+    place(root, "/root/.ssh/authorized_keys", f"{around.operator}\n", 0o600)
     (root / "root").chmod(0o700)
     (root / "root/.ssh").chmod(0o700)
     link(root, "/etc/localtime", "/usr/share/zoneinfo/Etc/UTC")

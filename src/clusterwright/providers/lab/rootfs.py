@@ -24,7 +24,6 @@ PACKAGES = (
     "dbus",
     "iproute2",
     "iputils-ping",
-    "libpam-systemd",
     "openssh-server",
     "procps",
     "python3",
@@ -33,13 +32,17 @@ PACKAGES = (
     "systemd-sysv",
 )
 # Raise it when `_settle` changes what it writes, so that bases made before are not taken for current ones.
-_LAYOUT = 2
+_LAYOUT = 4
 _UNITS_WITHOUT_USE_IN_A_NODE = (
     "apt-daily-upgrade.timer",
     "apt-daily.timer",
     "console-getty.service",
+    "dev-hugepages.mount",
     "dpkg-db-backup.timer",
-    "systemd-logind-varlink.socket",
+    "systemd-ask-password-console.path",
+    "systemd-ask-password-wall.path",
+    "systemd-networkd-persistent-storage.service",
+    "systemd-tmpfiles-clean.timer",
 )
 
 OnEvent = Callable[[str, str], None]
@@ -86,10 +89,12 @@ def _build(home: LabHome, base: Path, sources: list[Source]) -> None:
 
 
 def _mmdebstrap(home: LabHome, target: Path, sources: list[Source]) -> list[str]:
-    """In a mount namespace of its own: the bound package cache is gone with the process, however it ends."""
+    """In namespaces of its own that end with this process: no mount and no builder outlives a kill."""
     archives = "var/cache/apt/archives"
     return [
+        "setpriv", "--pdeathsig", "KILL",
         "unshare", "--mount", "--propagation", "private",
+        "--pid", "--fork", "--kill-child=KILL", "--mount-proc",
         "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
         f"--include={','.join(PACKAGES)}",
         "--aptopt=APT::Install-Recommends \"false\"",
@@ -101,6 +106,12 @@ def _mmdebstrap(home: LabHome, target: Path, sources: list[Source]) -> list[str]
         f'--customize-hook=umount "$1/{archives}"',
         SUITE, str(target), *map(str, sources),
     ]  # fmt: skip
+
+
+def mark_updated(root: Path) -> None:
+    """Say that what depends on /usr is current; else a first boot spends its time on rebuilding caches."""
+    for name in ("/etc/.updated", "/var/.updated"):
+        place(root, name, "")
 
 
 def _settle(root: Path) -> None:
@@ -118,5 +129,6 @@ def _settle(root: Path) -> None:
     (root / "var/log/journal").mkdir(parents=True, exist_ok=True)
     # Package lists are not kept, and Ansible's apt module takes a folder's age for theirs.
     os.utime(root / "var/lib/apt/lists", (0, 0))
+    mark_updated(root)
     # A node's root file system is one host's scratch file: syncing every unpacked file gains nothing.
     place(root, "/etc/dpkg/dpkg.cfg.d/lab", "force-unsafe-io\n")
