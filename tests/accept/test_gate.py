@@ -190,6 +190,13 @@ def test_a_system_that_may_not_set_the_clock_is_not_asked_to(healthy: Tree) -> N
     assert healthy.run()[1]["clock"] == "pass"
 
 
+def test_what_nvidia_smi_said_last_is_what_was_seen(healthy: Tree) -> None:
+    healthy.program("nvidia-smi", "echo a note >&2; echo 'No devices were found'; exit 6")
+    _, _, report = healthy.run()
+    [seen] = [gate["seen"] for gate in report["gates"] if gate["name"] == "gpus"]
+    assert seen == "nvidia-smi failed: No devices were found"
+
+
 def test_a_hung_program_is_named(healthy: Tree) -> None:
     healthy.program("nvidia-smi", "exec sleep 30")
     _, gates, report = healthy.run("--quick")

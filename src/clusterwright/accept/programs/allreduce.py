@@ -16,7 +16,7 @@ from mpi4py import MPI  # type: ignore[import-not-found]
 PATTERN = 1024
 SMALL = 1  # one double: 8 bytes, latency
 LARGE = 16 * 2**20 // 8  # 16 MiB of doubles: bandwidth
-SECONDS = 0.2  # enough repetitions to be steady, few enough to be quick on a slow network
+SECONDS = 0.1  # enough repetitions to be steady, few enough to be quick on a slow network
 BATCHES = 5  # the best one counts: what else the machines do at that moment is not the network's
 
 world = MPI.COMM_WORLD
