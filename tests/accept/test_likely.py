@@ -57,6 +57,25 @@ def test_the_root_comes_before_what_it_explains_and_widespread_before_single() -
     assert [line.text for line in causes[0].evidence] == [full, full]
 
 
+def test_texts_that_are_only_quoted_are_no_evidence() -> None:
+    quoted = (
+        "ansible-clusterwright.cluster.node[81]: Invoked with files=[{'content': 'Read-only file system'}]"
+    )
+    assert likely([Evidence("login", "journal", quoted)]) == []
+
+
+def test_a_controllers_line_is_about_the_node_that_it_names() -> None:
+    line = "slurmctld: update_node: node gpu-002 reason set to: Kill task failed"
+    texts = [Evidence("controller", "journal", line), Evidence("gpu-002", "journal", "")]
+    assert likely(texts)[0].nodes == ("gpu-002",)
+
+
+def test_a_long_line_is_clipped_around_what_was_found() -> None:
+    [cause] = likely([Evidence("n", "journal", "x" * 5000 + " Stale file handle " + "y" * 5000)])
+    assert "Stale file handle" in cause.evidence[0].text
+    assert len(cause.evidence[0].text) < 300
+
+
 def test_failed_gates_are_evidence() -> None:
     gates = [
         GateResult("gpus", "gpu-001", "pass", "8", "8"),

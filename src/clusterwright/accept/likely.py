@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -12,6 +12,10 @@ from clusterwright.accept.result import GateResult
 
 LINES_KEPT = 3
 """Evidence shown per cause: enough to believe it."""
+LENGTH_KEPT = 240
+_NAMED = re.compile(r"\b[Nn]ode(?:s|Name)?[ =]([a-z][a-z0-9-]*)")
+# Ansible logs the arguments of its modules, sudo its commands: they quote texts, and report nothing.
+_QUOTED = re.compile(r"\bansible-[\w.]+\[\d+\]: Invoked with |\bCOMMAND=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ def rules() -> tuple[Rule, ...]:
 def likely(evidence: Iterable[Evidence]) -> list[LikelyCause]:
     """Most likely first: what explains most others, then what the most nodes show."""
     texts = list(evidence)
-    found = [cause for rule in rules() if (cause := _cause(rule, texts)) is not None]
+    nodes = {text.node for text in texts}
+    found = [cause for rule in rules() if (cause := _cause(rule, texts, nodes)) is not None]
     return sorted(found, key=lambda cause: (-cause.weight, -len(cause.nodes), cause.name))
 
 
@@ -75,17 +80,38 @@ def of_gates(gates: Iterable[GateResult]) -> list[Evidence]:
     ]
 
 
-def _cause(rule: Rule, texts: list[Evidence]) -> LikelyCause | None:
+def _cause(rule: Rule, texts: list[Evidence], nodes: Container[str]) -> LikelyCause | None:
     lines = [
-        Evidence(text.node, text.origin, line)
+        Evidence(_about(line, nodes) or text.node, text.origin, _clipped(line, match))
         for text in texts
         if rule.pattern.search(text.text)
         for line in text.text.splitlines()
-        if rule.pattern.search(line)
+        if (match := rule.pattern.search(line)) and not _QUOTED.search(line)
     ]
     if not lines:
         return None
-    nodes = tuple(sorted({line.node for line in lines}))
-    latest = {(line.node, line.text.strip()): line for line in lines}
-    shown = tuple(latest.values())[-LINES_KEPT:]
-    return LikelyCause(rule.name, rule.cause, rule.remedy, rule.source, rule.weight, nodes, len(lines), shown)
+    latest = {(line.node, line.text): line for line in lines}
+    return LikelyCause(
+        name=rule.name,
+        cause=rule.cause,
+        remedy=rule.remedy,
+        source=rule.source,
+        weight=rule.weight,
+        nodes=tuple(sorted({line.node for line in lines})),
+        count=len(lines),
+        evidence=tuple(latest.values())[-LINES_KEPT:],
+    )
+
+
+def _about(line: str, nodes: Container[str]) -> str:
+    """The node that a controller's line is about; empty when it names none."""
+    return next((name for name in _NAMED.findall(line) if name in nodes), "")
+
+
+def _clipped(line: str, match: re.Match[str]) -> str:
+    """The line, or of a long one what stands around the match."""
+    line, start = line.strip(), match.start()
+    if len(line) <= LENGTH_KEPT:
+        return line
+    first = max(0, start - LENGTH_KEPT // 2)
+    return f"... {line[first : first + LENGTH_KEPT]} ..."
