@@ -16,7 +16,9 @@ from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
 from clusterwright.operate.machines import Install
 from clusterwright.plan.model import Ground
+from clusterwright.providers.lab import rootfs
 from clusterwright.providers.lab import ssh as lab_ssh
+from clusterwright.providers.lab.apt import sources_for
 from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
@@ -56,10 +58,11 @@ class LabMachines:
         }
 
     def ensure_image(self, key: str, install: Install, report: Report) -> None:
-        if image_path(self.home, key):
+        digest = _on_base(key)
+        if image_path(self.home, digest):
             return
         report(Event("image", "started", "installing everything that a node may need, once"))
-        bake(self.home, key, lambda target: install(_target(target)), _told(report, "image"))
+        bake(self.home, digest, lambda target: install(_target(target)), _told(report, "image"))
         report(Event("image", "ok", "baked"))
 
     def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
@@ -73,7 +76,7 @@ class LabMachines:
                 for node in handoff.nodes
             ],
             _told(report, "nodes"),
-            image=image_path(self.home, key),
+            image=image_path(self.home, _on_base(key)),
             shares=[Share(_share_name(path), path) for path in sorted(handoff.storage["shares"])],
         )
         return _by_name(found)
@@ -95,6 +98,12 @@ class LabMachines:
 
     def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
         return logs(self._lab, node, follow=follow, console=console)
+
+
+def _on_base(key: str) -> str:
+    """An image is a layer on one base, and means nothing on another."""
+    base = rootfs.digest(sources_for(rootfs.SUITE))
+    return hashlib.sha256(f"{key} {base}".encode()).hexdigest()[:16]
 
 
 def _told(report: Report, step: str):  # type: ignore[no-untyped-def]
