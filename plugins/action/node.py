@@ -15,6 +15,12 @@ class ActionModule(ActionBase):
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
         arguments = dict(self._task.args)
+        blocked_by = arguments.pop("blocked_by", None) or []
+        if blocked_by:
+            return {
+                "failed": True,
+                "msg": f"not started, because {', '.join(sorted(blocked_by))} did not come up",
+            }
         early = arguments.pop("early", False)
         wanted = [_read(source) for source in arguments.pop("sources", None) or []]
         keys_file = arguments.pop("keys_file", None)

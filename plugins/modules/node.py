@@ -142,6 +142,11 @@ options:
         description: Whether it runs now.
         type: bool
         default: true
+  blocked_by:
+    description: Nodes without which these units cannot start; when there are any, the task fails.
+    type: list
+    elements: str
+    default: []
   digest:
     description: What to record as applied, once everything else is done and no unit is owed anything.
     type: str
@@ -206,6 +211,7 @@ def main() -> None:
             "sources": {"type": "list", "elements": "path", "default": []},
             "keys_file": {"type": "path", "no_log": False},
             "early": {"type": "bool", "default": False},
+            "blocked_by": {"type": "list", "elements": "str", "default": []},
             "digest": {"type": "str"},
             "state_folder": {"type": "path", "default": state.FOLDER},
         },
