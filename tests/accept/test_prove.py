@@ -47,6 +47,11 @@ class World:
     reduce: dict[str, Any] = field(default_factory=dict)
     jobs: list[tuple[str, ...]] = field(default_factory=list)
     cancelled: list[tuple[str, ...]] = field(default_factory=list)
+    taken: bool = False
+    """Others' jobs start on the idle nodes first."""
+    refusal: str = ""
+    """What `srun --test-only` says."""
+    asked_for: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     """The shared home."""
 
@@ -105,6 +110,12 @@ class World:
         return ran("17\n")
 
     def _srun(self, ask: Ask) -> Ran:
+        if "--test-only" in ask.argv:
+            self.asked_for.append(next(word for word in ask.argv if word.startswith("--gres")))
+            return ran(code=1, error=self.refusal) if self.refusal else ran()
+        if self.taken:
+            error = "srun: error: Unable to allocate resources: Requested nodes are busy"
+            return ran(code=1, error=error)
         self.jobs.append(ask.argv)
         nodelist = next(word for word in ask.argv if word.startswith("--nodelist="))
         nodes = expand(nodelist.partition("=")[2])
@@ -201,6 +212,7 @@ def test_a_healthy_cluster_is_accepted(accept: Accept) -> None:
     for gate in ("membership", "batch-job", "accounting"):
         assert outcome.status(gate) == {"": "pass"}
     assert len(world.jobs) == 3
+    assert world.asked_for == ["--gres=gpu:8"]
     assert all("--immediate=20" in job for job in world.jobs if job[0] == "srun")
     assert len(outcome.events) == len(outcome.acceptance.gates)
 
@@ -251,6 +263,10 @@ CHANGES: dict[str, tuple[Callable[[World], None], list[tuple[str, str]]]] = {
     "only file modes refuse": (isolation(dev0="ENXIO", **LOCKED), BOTH),
     "two GPUs given": (replaced("isolation", {"given": [0, 1]}), BOTH),
     "devices are not there": (replaced("isolation", {"attempts": {"0": "ENXIO", "1": "EPERM"}}), BOTH),
+    "no job of all GPUs": (
+        replaced("refusal", "allocation failure: Requested node configuration is not available"),
+        [("whole-nodes", "gpu-[001-002]")],
+    ),
     "a wrong sum": (replaced("reduce", {"exact": False}), PAIR),
     "ranks alone": (replaced("reduce", {"ranks": 1}), PAIR),
     "both ranks on one node": (replaced("reduce", {"nodes": ["gpu-001"]}), PAIR),
@@ -316,8 +332,7 @@ def test_one_idle_node_talks_to_itself_and_says_so(accept: Accept) -> None:
 
 
 def test_idle_nodes_that_others_took_are_skipped(accept: Accept) -> None:
-    error = "srun: error: Unable to allocate resources: Requested nodes are busy"
-    world = World(answers={("login", "srun"): ran(code=1, error=error)})
+    world = World(taken=True)
     outcome = accept(world)
     assert set(outcome.status("gpu-isolation").values()) == {"skip"}
     assert set(outcome.status("all-reduce").values()) == {"skip"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clusterwright.accept.jobs import Trial
+from clusterwright.accept.jobs import Group, Trial
 from clusterwright.accept.result import GateResult, judged
 from clusterwright.accept.session import Ran
 from clusterwright.accept.slurm_text import JobRecord
@@ -44,6 +44,19 @@ def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, t
     seen = "; ".join(faults) or f"{_devices(given)} open, {len(attempts) - len(reached)} refused ({REFUSED})"
     remedy = "Compare gres.conf with /dev, and look for ConstrainDevices=yes in cgroup.conf"
     return judged("gpu-isolation", node.name, not faults, expected=expected, seen=seen, remedy=remedy)
+
+
+def whole_nodes(group: Group, ran: Ran) -> GateResult:
+    """Slurm would give one job every GPU: processors, memory and GPU affinity of the plan fit together."""
+    expected = f"Slurm would give one job all {sum(node.gpus for node in group.nodes)} GPUs"
+    return judged(
+        "whole-nodes",
+        group.names,
+        ran.code == 0,
+        expected=expected,
+        seen=expected if ran.code == 0 else ran.complaint,
+        remedy="Compare DefCpuPerGPU, DefMemPerGPU and gres.conf with `scontrol show node --details`",
+    )
 
 
 def all_reduce(trial: Trial) -> GateResult:

@@ -105,6 +105,13 @@ def _transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
     }
 
 
+def whole(session: Session, group: Group, token: Token) -> Ran:
+    """Ask, without running anything, whether one job could have every GPU of the group."""
+    gpus = min(node.gpus for node in group.nodes)
+    where = [f"--partition={group.partition}", f"--nodelist={group.names}", f"--nodes={len(group.nodes)}"]
+    return session.run("srun", "--test-only", *where, f"--gres=gpu:{gpus}", "true", user=token.user)
+
+
 def submit_batch(session: Session, partition: str, token: Token) -> Ran:
     """A batch job as users submit them; its output lands in the shared home."""
     return session.run(

@@ -179,6 +179,8 @@ def _jobs(
 ) -> list[GateResult]:
     if not groups:
         return []
+    with_gpus = [group for group in groups if group.gpus]
+    results = [job_gates.whole_nodes(group, jobs.whole(session, group, token)) for group in with_gpus]
     submitted = jobs.submit_batch(session, groups[0].partition, token)
     batch = submitted.output.split(";")[0].strip() if submitted.code == 0 else ""
 
@@ -191,12 +193,11 @@ def _jobs(
             return jobs.reduce(own, handoff, group, token)
 
     with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
-        isolating = pool.map(isolate, [group for group in groups if group.gpus])
+        isolating = pool.map(isolate, with_gpus)
         reducing = pool.map(reduce, groups)
         isolated, reduced = list(isolating), list(reducing)
     if not all(trial.reports for trial in isolated + reduced):
         jobs.cancel(session, token)
-    results: list[GateResult] = []
     for trial in isolated:
         results += job_gates.gpu_isolation(handoff, trial)
     results += [job_gates.all_reduce(trial) for trial in reduced]
