@@ -42,6 +42,7 @@ hostname {host}
 exec chroot . sleep infinity
 """
 _UNSHARE = (
+    *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--propagation", "private"),
     *("sh", "-ec"),
 )

@@ -152,3 +152,29 @@ def test_prometheus_takes_configuration_and_rules(release: str, tmp_path: Path) 
         said = made.run("promtool", "check", "config", "/etc/prometheus/prometheus.yml")
     assert "9 rules found" in said
     assert "FAILED" not in said
+
+
+def test_the_programs_that_slurm_runs_on_a_node(tmp_path: Path) -> None:
+    handoff = sample.handoff("24.11")
+    with stage(carrying("24.11"), handoff, tmp_path) as made:
+        place(made, render(handoff))
+        gate = made.root / "usr/lib/clusterwright/gate"
+        gate.write_text('#!/bin/sh\necho "$@"\nexit 3\n')
+
+        def tried(script: str, **environment: str) -> str:
+            settings = [f"{key}={value}" for key, value in environment.items()]
+            return made.run("env", *settings, "sh", "-c", f'{script}; echo "exit $?"')
+
+        prolog, epilog = "/node/etc/slurm/prolog", "/node/etc/slurm/epilog"
+        assert tried(prolog, SLURM_JOB_UID="2001") == "exit 0\n"
+        assert tried(prolog, SLURM_JOB_UID="2001", SLURM_JOB_GPUS="0,1") == "--quick\nexit 3\n"
+        assert tried("/node/usr/lib/clusterwright/health-check") == "--quick\nexit 3\n"
+
+        leave = "touch /dev/shm/root-left; setpriv --reuid 2001 --clear-groups touch /dev/shm/job-left"
+        at_work = "setpriv --reuid 2001 --clear-groups sleep 60 & sleep 0.2"
+        end_it = "kill $!; wait $!; true"
+        kept = tried(f"{leave}; {at_work}; {epilog}; ls /dev/shm; {end_it}", SLURM_JOB_UID="2001")
+        assert kept.split() == ["job-left", "root-left", "exit", "0"]
+        cleared = tried(f"{leave}; {epilog}; ls /dev/shm", SLURM_JOB_UID="2001")
+        assert cleared.split() == ["root-left", "exit", "0"]
+        assert "root-left" in tried(f"{epilog}; ls /dev/shm", SLURM_JOB_UID="0")

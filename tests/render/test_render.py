@@ -167,3 +167,23 @@ def test_the_database_gets_what_slurmdbd_recommends_where_there_is_room(memory_g
     rendered = render(replace(base, hardware={**base.hardware, "small": controller}))
     text = next(file.content for file in rendered if file.path.endswith("60-slurm.cnf"))
     assert setting(text, "innodb_buffer_pool_size") == [pool]
+
+
+def test_addresses_stand_in_the_order_of_the_names() -> None:
+    base = handoff(count=4)
+    moved = {"gpu-002": "10.66.7.9"}
+    nodes = tuple(replace(node, address=moved.get(node.name, node.address)) for node in reversed(base.nodes))
+    text = next(
+        file.content for file in render(replace(base, nodes=nodes)) if file.path == "/etc/slurm/slurm.conf"
+    )
+    (line,) = setting(text, "NodeName")
+    assert line.startswith("gpu-[001-004] NodeAddr=10.66.0.10,10.66.7.9,10.66.0.[12-13] CPUs=192 ")
+
+
+def test_nodes_without_a_planned_address_are_found_by_name() -> None:
+    base = handoff(count=2)
+    nodes = tuple(replace(node, address="") if node.name == "gpu-002" else node for node in base.nodes)
+    text = next(
+        file.content for file in render(replace(base, nodes=nodes)) if file.path == "/etc/slurm/slurm.conf"
+    )
+    assert "NodeAddr" not in text

@@ -11,6 +11,7 @@ EVERY_ROLE = ("compute", "controller", "login", "storage")
 
 def files(handoff: Handoff) -> tuple[NodeFile, ...]:
     suffix = f"{handoff.name}.{handoff.cluster['domain']}"
-    nodes = sorted(handoff.nodes, key=lambda node: node.name)
+    planned = (node for node in handoff.nodes if node.address)
+    nodes = sorted(planned, key=lambda node: node.name)
     content = fill("node/hosts.j2", cluster=handoff.name, suffix=suffix, nodes=nodes)
     return (NodeFile("/etc/hosts", content, EVERY_ROLE),)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from clusterwright.catalog.hardware import Gpu, Hardware
-from clusterwright.handoff import Handoff
-from clusterwright.spec.nodeset import fold
+from clusterwright.handoff import Handoff, Node
+from clusterwright.spec.nodeset import expand, fold
 
 USABLE_MEMORY = 0.95
 """Share of the memory that jobs get: the kernel and the daemons live in the rest."""
@@ -18,6 +19,8 @@ class Group:
     """Compute nodes of one pool with the same machine and features."""
 
     names: str
+    addresses: str | None
+    """In the order of the names, so that no daemon looks thousands up; None where some are not planned."""
     pool: str
     hardware: Hardware
     features: tuple[str, ...]
@@ -34,12 +37,32 @@ class Group:
 
 def groups(handoff: Handoff) -> tuple[Group, ...]:
     """Groups sorted by pool."""
-    members: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
+    members: dict[tuple[str, str, tuple[str, ...]], list[Node]] = defaultdict(list)
     for node in handoff.with_role("compute"):
-        members[node.pool, node.machine, node.features].append(node.name)
-    return tuple(
-        Group(fold(names), pool, handoff.hardware[machine], features)
-        for (pool, machine, features), names in sorted(members.items())
+        members[node.pool, node.machine, node.features].append(node)
+    return tuple(_group(members[key], handoff.hardware[key[1]]) for key in sorted(members))
+
+
+def _group(nodes: list[Node], hardware: Hardware) -> Group:
+    by_name = {node.name: node.address for node in nodes}
+    names = fold(by_name)
+    addresses = [by_name[name] for name in expand(names)]
+    folded = fold_addresses(addresses) if all(addresses) else None
+    return Group(names, folded, nodes[0].pool, hardware, nodes[0].features)
+
+
+def fold_addresses(addresses: Iterable[str]) -> str:
+    """IPv4 addresses in their order, as ranges of the last number: `10.0.0.[4-255],10.0.1.[0-9]`."""
+    runs: list[tuple[str, int, int]] = []
+    for address in addresses:
+        network, _, text = address.rpartition(".")
+        number = int(text)
+        if runs and runs[-1][0] == network and runs[-1][2] == number - 1:
+            runs[-1] = (network, runs[-1][1], number)
+        else:
+            runs.append((network, number, number))
+    return ",".join(
+        f"{network}.{start}" if start == end else f"{network}.[{start}-{end}]" for network, start, end in runs
     )
 
 

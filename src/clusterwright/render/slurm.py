@@ -22,17 +22,16 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
 
 def _contents(handoff: Handoff, release: SlurmRelease) -> dict[str, str]:
     common = {"cluster": handoff.name, "release": release}
+    groups = machines.groups(handoff)
     contents = {
-        "slurm.conf": _slurm_conf(handoff, release),
+        "slurm.conf": _slurm_conf(handoff, release, groups),
         "cgroup.conf": fill("slurm/cgroup.conf.j2", **common, **_cgroup(handoff)),
         # Distributions ship one that includes a folder, which configless slurmctld reports as an error.
         "plugstack.conf": fill("slurm/plugstack.conf.j2", **common),
     }
-    groups = [group for group in machines.groups(handoff) if group.gres]
-    if groups:
-        contents["gres.conf"] = fill(
-            "slurm/gres.conf.j2", **common, groups=[_gres(g, release) for g in groups]
-        )
+    gres = [_gres(group, release) for group in groups if group.gres]
+    if gres:
+        contents["gres.conf"] = fill("slurm/gres.conf.j2", **common, groups=gres)
     kind = handoff.fabric["topology"]
     if kind != "flat":
         template = f"slurm/{release.topology_file}.j2"
@@ -40,9 +39,8 @@ def _contents(handoff: Handoff, release: SlurmRelease) -> dict[str, str]:
     return contents
 
 
-def _slurm_conf(handoff: Handoff, release: SlurmRelease) -> str:
+def _slurm_conf(handoff: Handoff, release: SlurmRelease, groups: tuple[machines.Group, ...]) -> str:
     scheduler = handoff.scheduler
-    groups = machines.groups(handoff)
     options = {str(key): value for key, value in scheduler["options"].items()}
     text = fill(
         "slurm/slurm.conf.j2",
