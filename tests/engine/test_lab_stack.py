@@ -54,7 +54,8 @@ def test_real_lab_comes_changes_and_goes(stack: Stack, project: Path, state: Pat
 
     description.write_text(DESCRIPTION.replace("count: 1", "count: 2"))
     assert stack.up() == {"same": 1, "update": 1}
-    assert clusterwright("ssh", NAME, "--", "srun", "-N2", "-l", "hostname").split() != []
+    both = clusterwright("ssh", NAME, "--", "srun", "-N2", "--gres=gpu:8", "hostname")
+    assert sorted(both.split()) == ["gpu-001", "gpu-002"]
     assert keys_in(state, stack.kept()) == []
 
     clusterwright("destroy", NAME)
@@ -69,7 +70,9 @@ def test_real_lab_comes_changes_and_goes(stack: Stack, project: Path, state: Pat
 
 def clusterwright(*words: str) -> str:
     argv = [str(Path(sys.executable).with_name("clusterwright")), *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def keys_in(state: Path, kept: object) -> list[Path]:
