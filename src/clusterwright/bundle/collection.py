@@ -9,7 +9,13 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
 _EVERYTHING = ("playbooks", "plugins", "roles")
-INSTALL = ("playbooks/install.yml", "roles/base/tasks/install.yml", "plugins")
+INSTALL = (
+    "playbooks/install.yml",
+    "roles/base/tasks/install.yml",
+    "plugins/action/node.py",
+    "plugins/modules/node.py",
+    "plugins/module_utils",
+)
 """What decides how an image is made: a change elsewhere does not make a new one."""
 _NOT_OURS = {"__pycache__", "README.md"}
 
