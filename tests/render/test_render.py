@@ -56,8 +56,8 @@ def test_no_secret_is_rendered(release: str) -> None:
         assert not path.endswith(".key")
 
 
-def test_only_nodes_with_a_controller_hold_the_configuration_from_24_11_on() -> None:
-    roles = {file.path: file.roles for file in render(handoff("24.11"))}
+def test_only_the_controller_holds_the_configuration_where_sackd_fetches_it() -> None:
+    roles = {file.path: file.roles for file in render(handoff("23.11"))}
     assert roles["/etc/slurm/slurm.conf"] == ("controller",)
     assert roles["/etc/default/sackd"] == ("login",)
     old = {file.path: file.roles for file in render(handoff("22.05"))}
