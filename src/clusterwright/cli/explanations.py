@@ -50,10 +50,11 @@ def explanations() -> dict[str, Explanation]:
     from clusterwright.checks.explain import explanations as of_checks
     from clusterwright.handoff.codes import CODES as OF_HANDOFF
     from clusterwright.plan.codes import CODES as OF_PLAN
+    from clusterwright.render.codes import CODES as OF_RENDER
     from clusterwright.spec.codes import CODES as OF_SPEC
 
     found = dict(OWN)
-    codes = {**OF_SPEC, **OF_PLAN, **OF_HANDOFF, **OF_ACCEPT}
+    codes = {**OF_SPEC, **OF_PLAN, **OF_HANDOFF, **OF_RENDER, **OF_ACCEPT}
     found |= {code: Explanation(row.title, row.why, row.example) for code, row in codes.items()}
     rules = of_checks()
     found |= {code: Explanation(row.title, row.text, row.example, row.source) for code, row in rules.items()}
