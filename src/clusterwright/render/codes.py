@@ -9,12 +9,12 @@ from clusterwright.spec.codes import Meaning
 CODES: Mapping[str, Meaning] = {
     "CW3001": Meaning(
         "A Slurm release that is not rendered",
-        "Releases differ in the settings that they know, and a daemon does not start on one that it does not.",
+        "Releases know different settings, and a daemon stops at one that it does not know.",
         "scheduler: {release: '21.08'}",
     ),
     "CW3002": Meaning(
         "A file of somebody else",
-        "`render --out` replaces only files that it wrote itself, so that it can be pointed at no wrong folder.",
+        "`render --out` replaces only files that it wrote itself, so that no folder is a wrong one.",
         "render lab.yaml --out /",
     ),
     "CW3003": Meaning(

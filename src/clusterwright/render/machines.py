@@ -10,8 +10,12 @@ from clusterwright.catalog.hardware import Gpu, Hardware
 from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import expand, fold
 
-USABLE_MEMORY = 0.95
-"""Share of the memory that jobs get: the kernel and the daemons live in the rest."""
+_USABLE_MEMORY = 0.95
+
+
+def memory_for_jobs(hardware: Hardware) -> int:
+    """In MiB; the kernel and the daemons live in the rest."""
+    return int(hardware.memory_mib * _USABLE_MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Group:
 
     @property
     def real_memory(self) -> int:
-        return int(self.hardware.memory_mib * USABLE_MEMORY)
+        return memory_for_jobs(self.hardware)
 
     @property
     def gres(self) -> str | None:

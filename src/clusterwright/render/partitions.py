@@ -9,7 +9,7 @@ from typing import Any
 
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.handoff import Handoff
-from clusterwright.render.machines import USABLE_MEMORY
+from clusterwright.render.machines import memory_for_jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,14 @@ def _shares(hardware: Iterable[Hardware], accounting: bool) -> dict[str, object]
     with_gpus = [machine for machine in machines if machine.gpus]
     shares: dict[str, object] = {}
     if machines:
-        shares["DefMemPerCPU"] = min(_usable(machine) // machine.cpus for machine in machines)
+        shares["DefMemPerCPU"] = min(memory_for_jobs(machine) // machine.cpus for machine in machines)
     if with_gpus:
         cpus = min(machine.cpus // len(machine.gpus) for machine in with_gpus)
-
         shares["DefCpuPerGPU"] = cpus
-        shares["DefMemPerGPU"] = min(_usable(machine) // len(machine.gpus) for machine in with_gpus)
+        shares["DefMemPerGPU"] = min(memory_for_jobs(machine) // len(machine.gpus) for machine in with_gpus)
         if accounting:
             shares["TRESBillingWeights"] = f"CPU=1,GRES/gpu={cpus}"
     return shares
-
-
-def _usable(machine: Hardware) -> int:
-    return int(machine.memory_mib * USABLE_MEMORY)
 
 
 def minutes(seconds: int | None) -> str:
