@@ -19,6 +19,7 @@ _STYLE = {
     "unreachable": "bold red",
     "skipped": "dim",
 }
+_NEWS = ("changed", "failed", "unreachable")
 
 
 @contextmanager
@@ -40,13 +41,13 @@ def _json_line(event: Event) -> None:
 
 
 class Lines:
-    """A line an event, with the seconds since the start; a step's small progress is left out."""
+    """A line an event, with the seconds since the start. Of nodes, only what changed or broke."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
 
     def __call__(self, event: Event) -> None:
-        if event.status == "progress" and event.node:
+        if event.node and event.status not in _NEWS:
             return
         seconds = time.monotonic() - self._start
         status = paint(f"{event.status:<11}", _STYLE.get(event.status, "bold"), sys.stderr)
