@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -135,22 +134,13 @@ def _simulated(node: str, hardware: Hardware) -> Simulated:
             pci=gpu.pci or _pci(gpu.minor),
             uuid=_gpu_uuid(node, gpu.minor),
             memory_mib=hardware.gpu_memory_mib or 0,
-            cpu_list=_played_by(gpu.cores, hardware, os.cpu_count() or 1),
+            cpu_list=here,
         )
         for gpu in hardware.gpus
     )
     fabric = [nic for nic in hardware.nics if nic.kind != "ethernet"]
     nics = tuple(SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps) for nic in fabric)
     return Simulated(gpus, nics, DRIVER_VERSION if gpus else "")
-
-
-def _played_by(cores: str, hardware: Hardware, cpus: int) -> str:
-    """The host's processors that play these cores: Slurm drops a GPU whose processors the machine lacks."""
-    first, _, last = cores.partition("-")
-    total = hardware.sockets * hardware.cores_per_socket
-    low = int(first) * cpus // total
-    high = max(low, (int(last or first) + 1) * cpus // total - 1)
-    return f"{low}-{high}" if high > low else str(low)
 
 
 def _pci(minor: int) -> str:
