@@ -127,8 +127,8 @@ def _share_name(mount_point: str) -> str:
 
 
 def _simulated(node: str, hardware: Hardware) -> Simulated:
-    # slurmd reads local_cpulist as processors of the machine that it runs on: with planned ones that this machine
-    # lacks, a GPU is near to no core at all, and no job can have GPUs of both sockets.
+    # slurmd reads local_cpulist as processors of the machine that it runs on: with planned ones that are not
+    # there, a GPU is near to no core at all, and no job can have GPUs of both sockets.
     here = Path("/sys/devices/system/cpu/online").read_text().strip()
     gpus = tuple(
         SimulatedGpu(
