@@ -1,7 +1,8 @@
 """Control groups of the lab's nodes, on hosts with one hierarchy, many, or both.
 
 Where the host has no systemd, everything would share the caller's group, so each node gets a group of its own
-in every hierarchy. A node's own v1 controllers are also bound into it, for Slurm's `cgroup/v1` plugin.
+in every hierarchy; where it has, a node is a unit and systemd does that. A node's own v1 controllers are also
+bound into it, for Slurm's `cgroup/v1` plugin.
 """
 
 from __future__ import annotations
@@ -76,8 +77,7 @@ class NodeGroups:
             _make(path)
             if "cpuset" in key.split(","):
                 _inherit_cpuset(path)
-            if not host_runs_systemd() or key not in (_UNIFIED, "name=systemd"):
-                joined.append(path)
+            joined.append(path)
         return joined
 
     def binds(self) -> list[tuple[Path, str]]:
@@ -115,7 +115,7 @@ class NodeGroups:
         return {
             key: mountpoint / _PARENT / self.lab / self.node
             for key, mountpoint in hierarchies().items()
-            if key == _UNIFIED or not host_runs_systemd() or set(key.split(",")) & _SLURM_V1_CONTROLLERS
+            if not host_runs_systemd() or set(key.split(",")) & _SLURM_V1_CONTROLLERS
         }
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from clusterwright.finding import Finding, Refused, Where, refuse
+from clusterwright.providers.lab import boot, state
 from clusterwright.providers.lab import machine as machines
 from clusterwright.providers.lab import network as networks
-from clusterwright.providers.lab import state
 from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
@@ -142,7 +142,7 @@ class Lab:
                 machines.stop(machine, 0)
                 machines.prepare(machine, node, around)
                 on_event(node.name, "booting")
-                machines.start(machine, around)
+                boot.start(machine, around)
                 return self._wait(machine, node, on_event)
 
             findings = _each(up, nodes)

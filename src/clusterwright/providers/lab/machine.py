@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,22 +12,13 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from clusterwright.providers.lab import simulate
-from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_systemd, mounts_both_versions
-from clusterwright.providers.lab.command import run
+from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_systemd
+from clusterwright.providers.lab.command import quiet, run
 from clusterwright.providers.lab.files import link, place, remove_tree, write_json
 from clusterwright.providers.lab.network import Network, nameservers, outward_mtu
-from clusterwright.providers.lab.process import MACHINE_OPTION, machine_of, running_machines, send
+from clusterwright.providers.lab.process import machine_of, running_machines, send
 from clusterwright.providers.lab.rootfs import mark_updated
 from clusterwright.providers.lab.ssh import key_pair, public_key
-
-_CONSOLE_BYTES_KEPT = 4 * 1024 * 1024
-# In the launcher's own mount namespace: the overlay vanishes with the node's last process, however it ends.
-_LAUNCHER = """
-overlay=$1 root=$2 groups=$3; shift 3
-mount -t overlay overlay -o "$overlay" "$root" || exit 1
-for group in $groups; do echo $$ > "$group/cgroup.procs" || exit 1; done
-exec "$@"
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,22 +138,6 @@ def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:
     write_json(machine.folder / "node.json", {"address": str(node.address), "layers": lower})
 
 
-def start(machine: Machine, around: Surroundings) -> None:
-    """Boot a node that does not run, as a process that outlives this one."""
-    recorded = machine.record()
-    assert recorded is not None, "prepare() comes before start()"
-    _trim_console(machine.console)
-    overlay = f"lowerdir={recorded['layers']},upperdir={machine.upper},workdir={machine.folder / 'work'}"
-    groups = " ".join(str(path) for path in machine.groups.create())
-    argv = ["setsid", "--fork", "unshare", "--mount", "--propagation", "private", "sh", "-c", _LAUNCHER]
-    argv += ["clusterwright-lab", overlay, str(machine.folder / "root"), groups]
-    with machine.console.open("ab") as console:
-        subprocess.run(
-            [*argv, *_nspawn(machine, around)],
-            stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=_environment(), cwd="/", check=True,
-        )  # fmt: skip
-
-
 def stop(machine: Machine, patience_s: float) -> None:
     """Power the node off, or cut its power when it does not go in time; leaves its files."""
     pid = machine.pid()
@@ -172,9 +145,14 @@ def stop(machine: Machine, patience_s: float) -> None:
         thaw(machine)
         send(pid, machine.machine_name, signal.SIGTERM, patience_s)
     kill(machine)
+    # The kernel takes a dead node's network apart in its own time; a lab that is gone has no interface left.
+    quiet(["ip", "link", "delete", f"vb-{machine.machine_name}"])
+    if host_runs_systemd():
+        quiet(["systemctl", "stop", machine.machine_name])
     machine.groups.remove()
-    # nspawn removes this folder itself only where /run is a tmpfs.
-    remove_tree(Path("/run/systemd/nspawn/propagate") / machine.machine_name)
+    # nspawn removes these folders itself only where /run is a tmpfs and nobody killed it.
+    for folder in ("propagate", "unix-export"):
+        remove_tree(Path("/run/systemd/nspawn", folder, machine.machine_name))
 
 
 def kill(machine: Machine) -> None:
@@ -239,31 +217,6 @@ def leader_pid(machine: Machine) -> int | None:
     return None
 
 
-def _nspawn(machine: Machine, around: Surroundings) -> list[str]:
-    argv = ["systemd-nspawn", "--quiet", "--boot", f"{MACHINE_OPTION}{machine.machine_name}"]
-    argv += [f"--directory={machine.folder / 'root'}", f"--hostname={machine.name}"]
-    argv += [f"--network-bridge={around.network.bridge}", "--resolv-conf=off", "--timezone=off"]
-    argv += ["--link-journal=no", "--console=read-only", "--register=no"]
-    if host_runs_systemd():
-        major, uvm = simulate.local_majors()
-        argv += [f"--property=DeviceAllow=/dev/char/{number}:* rwm" for number in (major, uvm)]
-    else:
-        argv.append("--keep-unit")
-    argv.append(f"--bind-ro={_escaped(machine.hardware_folder)}:{simulate.NODE_FOLDER}")
-    shared = [*around.binds, *(Bind(source, target) for source, target in machine.groups.binds())]
-    argv += [f"--bind={_escaped(bind.source)}:{bind.target}" for bind in shared]
-    return [*argv, "--", "--show-status=yes"]
-
-
-def _environment() -> dict[str, str]:
-    environ = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
-    # The lab's own lock keeps two from starting one node; nspawn's would stay behind after a kill.
-    environ["SYSTEMD_NSPAWN_LOCK"] = "0"
-    if mounts_both_versions():
-        environ["SYSTEMD_NSPAWN_UNIFIED_HIERARCHY"] = "1"
-    return environ
-
-
 def _write_identity(machine: Machine, node: LabNode, around: Surroundings) -> None:
     network = around.network
     root = machine.upper
@@ -300,24 +253,11 @@ def _set_frozen(machine: Machine, value: str) -> None:
 
 
 def _group(machine: Machine) -> Path | None:
-    """The v2 group that holds the whole node: nspawn is in its `supervisor` part or in the group itself."""
+    """The v2 group that holds the whole node: nspawn puts itself into a part of it, named `supervisor`."""
     pid = machine.pid()
     group = group_of(pid) if pid is not None else None
     if group is not None and group.name == "supervisor":
         group = group.parent
-    return group if group is not None and (group / "cgroup.freeze").exists() else None
-
-
-def _trim_console(path: Path) -> None:
-    """Keep the end of a console log that many boots have made long."""
-    if path.exists() and path.stat().st_size > _CONSOLE_BYTES_KEPT:
-        with path.open("r+b") as stream:
-            stream.seek(-_CONSOLE_BYTES_KEPT // 2, os.SEEK_END)
-            end = stream.read()
-            stream.seek(0)
-            stream.truncate()
-            stream.write(end)
-
-
-def _escaped(path: Path) -> str:
-    return str(path).replace("\\", "\\\\").replace(":", "\\:")
+    if group is None or machine.key not in str(group):
+        return None
+    return group if (group / "cgroup.freeze").exists() else None
