@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
 
 from clusterwright.finding import Where, refuse
 
@@ -17,6 +18,8 @@ class Explanation:
     example: str = ""
     source: str = ""
 
+
+_LAYERS = ("spec", "plan", "handoff", "render", "accept", "providers", "operate")
 
 OWN = {
     "CW9002": Explanation("The file is there already", "`init` never overwrites what somebody wrote."),
@@ -45,17 +48,12 @@ def explanation(code: str) -> Explanation:
 
 
 def explanations() -> dict[str, Explanation]:
-    """Every code there is."""
-    from clusterwright.accept.codes import CODES as OF_ACCEPT
+    """Every code there is: a rule explains itself, and each layer keeps a `codes.py` for the others."""
     from clusterwright.checks.explain import explanations as of_checks
-    from clusterwright.handoff.codes import CODES as OF_HANDOFF
-    from clusterwright.plan.codes import CODES as OF_PLAN
-    from clusterwright.render.codes import CODES as OF_RENDER
-    from clusterwright.spec.codes import CODES as OF_SPEC
 
-    found = dict(OWN)
-    codes = {**OF_SPEC, **OF_PLAN, **OF_HANDOFF, **OF_RENDER, **OF_ACCEPT}
-    found |= {code: Explanation(row.title, row.why, row.example) for code, row in codes.items()}
     rules = of_checks()
-    found |= {code: Explanation(row.title, row.text, row.example, row.source) for code, row in rules.items()}
-    return dict(sorted(found.items()))
+    found = {code: Explanation(row.title, row.text, row.example, row.source) for code, row in rules.items()}
+    for layer in _LAYERS:
+        rows = import_module(f"clusterwright.{layer}.codes").CODES
+        found |= {code: Explanation(row.title, row.why, row.example) for code, row in rows.items()}
+    return dict(sorted((found | OWN).items()))

@@ -1,0 +1,96 @@
+"""What each code of this package means: `clusterwright explain CW7001`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterwright.spec.codes import Meaning
+
+CODES: Mapping[str, Meaning] = {
+    "CW7001": Meaning(
+        "The lab needs Linux",
+        "Its nodes are systemd machines in Linux namespaces. `plan`, `diff` and `render` work everywhere.",
+        "up lab.yaml on macOS",
+    ),
+    "CW7002": Meaning(
+        "The lab needs root",
+        "It mounts file systems and makes network interfaces.",
+        "up lab.yaml as an ordinary user",
+    ),
+    "CW7003": Meaning(
+        "A program is missing",
+        "The lab is made with the distribution's own tools; --install-deps installs them.",
+        "a machine without systemd-container",
+    ),
+    "CW7004": Meaning(
+        "The kernel lacks a feature",
+        "Each feature is tried before anything is made: namespaces, overlays, bridges, address translation.",
+        "an unprivileged container",
+    ),
+    "CW7005": Meaning(
+        "Not enough disk space",
+        "The root file system, the image and the nodes' own layers need some GiB.",
+        "up lab.yaml with 2 GiB free",
+    ),
+    "CW7006": Meaning(
+        "Debian's signing keys are missing",
+        "Nothing is installed in a node whose signature was not checked.",
+        "Ubuntu without debian-archive-keyring",
+    ),
+    "CW7010": Meaning(
+        "A node did not boot",
+        "It did not answer over SSH in time; its console says how far it came.",
+        "a machine without free memory",
+    ),
+    "CW7011": Meaning(
+        "An address is not in the lab's network",
+        "A lab has one network that was free when it was made; nodes live in it.",
+        "a plan made for another network",
+    ),
+    "CW7012": Meaning(
+        "No such simulated GPU",
+        "A fault can only be given to a GPU that the node plays.",
+        "GPU 8 of a node with 8",
+    ),
+    "CW7013": Meaning("There is no log", "The node was never booted, or is gone.", "logs lab gpu-009"),
+    "CW7020": Meaning(
+        "A command on this machine failed",
+        "The command and its own words are in the finding.",
+        "ip link add, refused by the kernel",
+    ),
+    "CW7030": Meaning(
+        "Somebody works on this lab",
+        "One writer at a time: two would undo each other's work.",
+        "two `up` at the same moment",
+    ),
+    "CW7031": Meaning(
+        "The lab's state cannot be read",
+        "The file is damaged. `destroy` finds what is there by name and removes it all the same.",
+        "state.json cut in the middle",
+    ),
+    "CW7040": Meaning(
+        "No network is free",
+        "A lab never takes a network that this machine has an address in or a route to.",
+        "a route to 10.0.0.0/8",
+    ),
+    "CW7041": Meaning(
+        "Forwarding is filtered",
+        "The machine's firewall is its owner's; the lab says what is in its way and edits nothing.",
+        "a forward chain with policy drop",
+    ),
+    "CW7050": Meaning(
+        "No device number is free",
+        "Simulated GPUs use Linux's numbers for local use, never those of a real GPU; all are taken.",
+        "other drivers on 120 to 127",
+    ),
+    "CW7060": Meaning(
+        "The root file system could not be built",
+        "mmdebstrap's own words are in the finding; mostly the package mirror is out of reach.",
+        "no network",
+    ),
+    "CW7100": Meaning(
+        "A stack cannot make this provider's machines yet",
+        "It makes labs and describes machines that exist; anything can be rehearsed with `up --lab`.",
+        "site: {provider: aws, …}",
+    ),
+}
