@@ -236,7 +236,9 @@ class Accounting:
 
     def change(self, call: list) -> None:
         code, output, error = self.module.run_command(["sacctmgr", "--immediate", *call])
-        if code and "Nothing new added" not in output:
+        # A starting slurmctld registers its cluster by itself, and may be quicker.
+        there = "Nothing new added" in output or "already exists" in output + error
+        if code and not there:
             self.module.fail_json(msg=f"sacctmgr {' '.join(call)}: {(error or output).strip()}")
 
     def sacctmgr(self, *arguments: str):

@@ -70,7 +70,7 @@ def test_full_run_finds_nothing_to_change(desk: Desk) -> None:
 
 def test_dead_node_is_replaced_and_no_other_is_touched(desk: Desk) -> None:
     lost, kept = desk.submit("gpu-001", "--no-requeue"), desk.submit("gpu-002")
-    desk.on("gpu-001", "systemctl poweroff --force --force", code=255)
+    desk.cut_power("gpu-001")
     refused = desk.run("node", "replace", "story", "gpu-002", code=2)
     assert f"running jobs: {kept}" in refused
     outcome = desk.outcome("node", "replace", "story", "gpu-001", "--disturb")

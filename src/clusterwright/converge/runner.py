@@ -98,6 +98,8 @@ def _environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
         "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
         "ANSIBLE_PIPELINING": "True",
+        # Else every module writes its arguments, whole files among them, to the node's journal.
+        "ANSIBLE_NO_TARGET_SYSLOG": "True",
         "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto",
         "ANSIBLE_SSH_RETRIES": "1",
         "ANSIBLE_HOST_KEY_CHECKING": "True",

@@ -96,6 +96,7 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
             refuse_to_disturb(work.before, work.machines.targets(work.before), {*gone, *rebuilt, *disturbed})
         if gone or rebuilt:
             doubt(work.home)
+            _take_from_slurm(work, {*gone, *rebuilt})
             work.machines.remove([*gone, *rebuilt], report)
         targets = _machines(work, wishes, present, report)
         chosen = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
@@ -122,6 +123,16 @@ def _costs(work: Work, report: Report) -> Mapping[str, Impact]:
         nodes = fold(change.nodes) or None
         report(Event("diff", "progress", f"{change.path} {change.what}: {change.impact.value}", nodes))
     return impact_by_node(changes)
+
+
+def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
+    """Slurm ends or requeues what ran there now; else it would believe in it until the node's time-out."""
+    if work.before is None:
+        return
+    queue = queue_of(work.before, work.machines.targets(work.before))
+    known = sorted(set(queue.states()) & set(nodes)) if queue else []
+    if queue and known:
+        queue.update(known, 'state=down reason="clusterwright: rebuilt or removed"')
 
 
 def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
