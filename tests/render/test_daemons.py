@@ -174,8 +174,11 @@ def test_the_programs_that_slurm_runs_on_a_node(tmp_path: Path) -> None:
         assert tried("/node/usr/lib/clusterwright/health-check") == "--quick\nexit 3\n"
 
         leave = "touch /dev/shm/root-left; setpriv --reuid 2001 --clear-groups touch /dev/shm/job-left"
-        at_work = "setpriv --reuid 2001 --clear-groups sleep 60 & sleep 0.2"
-        end_it = "kill $!; wait $!; true"
+        at_work = (
+            "setpriv --reuid 2001 --clear-groups sleep 60 & "
+            "until [ $(stat -c %u /proc/$!) = 2001 ]; do sleep 0.05; done"
+        )
+        end_it = "{ kill $!; wait $!; } 2> /dev/null; true"
         kept = tried(f"{leave}; {at_work}; {epilog}; ls /dev/shm; {end_it}", SLURM_JOB_UID="2001")
         assert kept.split() == ["job-left", "root-left", "exit", "0"]
         cleared = tried(f"{leave}; {epilog}; ls /dev/shm", SLURM_JOB_UID="2001")
