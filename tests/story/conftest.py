@@ -8,7 +8,7 @@ import pytest
 from clusterwright.providers.lab import host
 from clusterwright.providers.lab.home import LabHome
 
-from .ground import Desk, traces
+from .ground import Desk
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -21,11 +21,10 @@ def able() -> None:
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A module's machine; whatever its tests left running is destroyed, and nothing may remain."""
-    before = traces()
     desk = Desk(tmp_path_factory.mktemp("desk"))
     yield desk
     for home in sorted((desk.state / "clusterwright" / "clusters").glob("[a-z]*")):
         desk.run("destroy", home.name)
-    left = traces() - before
+    left = desk.left()
     shutil.rmtree(desk.folder, ignore_errors=True)
     assert not left

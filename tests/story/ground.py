@@ -7,11 +7,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.network import lab_key
+
+LABS = ("story", "halfway", "damaged", "nospace")
 DESCRIPTION = """\
 cluster: story
 site: {provider: lab}
@@ -90,29 +95,19 @@ class Desk:
             time.sleep(0.3)
         return job
 
-
-def traces() -> set[str]:
-    """Everything on this machine that a lab could leave behind."""
-    links = subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True, check=True).stdout
-    tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True, check=False).stdout
-    mounts = Path("/proc/self/mounts").read_text()
-    groups = [str(path) for path in Path("/sys/fs/cgroup").rglob("clusterwright*")]
-    return {
-        *(line.split()[0].partition("@")[0] for line in links.splitlines()),
-        *(line for line in tables.splitlines()),
-        *(line.split()[1] for line in mounts.splitlines() if "clusterwright" in line),
-        *groups,
-        *_processes(),
-    }
+    def left(self, *names: str) -> set[str]:
+        """What labs of this desk left on the machine; labs of other people are not looked at."""
+        home = LabHome.of_user(self.environment)
+        keys = [lab_key(home, name) for name in names or LABS]
+        return {trace for trace in _traces() if any(key in trace for key in keys)}
 
 
-def _processes() -> set[str]:
-    found = set()
+def _traces() -> Iterator[str]:
+    """Every interface, table, mount, control group and machine."""
+    for command in (["ip", "-brief", "link"], ["nft", "list", "tables"]):
+        yield from subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    yield from Path("/proc/self/mounts").read_text().splitlines()
+    yield from map(str, Path("/sys/fs/cgroup").glob("*/clusterwright/*"))
     for command in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = command.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if "systemd-nspawn" in words:
-            found.add(words)
-    return found
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield command.read_bytes().replace(b"\0", b" ").decode(errors="replace")

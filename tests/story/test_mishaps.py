@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .ground import Desk, traces
+from .ground import Desk
 
 pytestmark = pytest.mark.lab
 SMALL = """\
@@ -41,14 +41,13 @@ def test_up_killed_at_any_moment_goes_on(desk: Desk, moment: float) -> None:
 
 
 def test_half_made_lab_is_destroyed_without_a_trace(desk: Desk) -> None:
-    before = traces()
     desk.describe(SMALL.replace("cluster: story", "cluster: halfway"))
     process = desk.start("up", "cluster.yaml")
     time.sleep(2.0)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     desk.run("destroy", "halfway")
-    assert traces() - before == set()
+    assert desk.left("halfway") == set()
     assert not list((desk.state / "clusterwright").rglob("*halfway*"))
 
 
@@ -105,7 +104,6 @@ def test_slurm_key_of_another_cluster_is_found_and_repaired(desk: Desk) -> None:
 
 
 def test_damaged_state_is_a_finding_and_can_be_destroyed(desk: Desk) -> None:
-    before = traces()
     desk.describe(SMALL.replace("cluster: story", "cluster: damaged"))
     process = desk.start("up", "cluster.yaml", "--no-accept")
     process.communicate(timeout=180)
@@ -117,7 +115,7 @@ def test_damaged_state_is_a_finding_and_can_be_destroyed(desk: Desk) -> None:
     said = desk.run("status", "damaged", code=2)
     assert "Traceback" not in said
     desk.run("destroy", "damaged")
-    assert traces() - before == set()
+    assert desk.left("damaged") == set()
 
 
 def test_full_disk_is_said_and_survived(desk: Desk, tmp_path: Path) -> None:
