@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import command, core
+from bench import command, core, lab
 from bench.result import Result
 
 PAGE = Path("docs/benchmarks.md")
@@ -19,13 +19,14 @@ _HEAD = ("what", "measured", "bar", "", "in proportion", "note")
 def _results() -> Iterator[Result]:
     yield from command.results()
     yield from core.results()
+    yield from lab.results()
 
 
 def _machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     cores = len(os.sched_getaffinity(0))
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{cores} cores, {memory:.0f} GiB, {system}"
+    return f"{cores} cores, {memory:.0f} GiB, {system}, load {os.getloadavg()[0]:.1f} at the end"
 
 
 def _page(results: list[Result]) -> str:

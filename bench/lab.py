@@ -1,0 +1,157 @@
+"""The lab, through the real command: what a person waits for, beside plain steps of the same machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.result import Reference, Result
+from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.host import missing
+from clusterwright.providers.lab.rootfs import ensure_base
+
+_COMMAND = str(Path(sys.executable).parent / "clusterwright")
+_DESCRIPTION = """\
+cluster: {name}
+site: {{provider: lab}}
+pools:
+  controller: {{roles: controller, machine: lab-small}}
+  login: {{roles: login, machine: lab-small}}
+  gpu: {{roles: compute, machine: lab-h100, count: {nodes}}}
+users:
+  ada: {{uid: 2001}}
+"""
+_JOBS = 200
+_MEMORY = "cat /proc/[0-9]*/smaps_rollup 2>/dev/null | awk '/^Pss:/ {kib += $2} END {print kib}'"
+_SETTINGS = "scontrol show config | grep -E '^(SchedulerParameters|SchedulerType) '"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A cluster of its own, in a folder of its own."""
+
+    folder: Path
+    name: str
+    environment: Mapping[str, str]
+
+    def run(self, *words: str) -> tuple[float, str]:
+        """Seconds, and what was printed to standard output."""
+        start = time.perf_counter()
+        done = subprocess.run(
+            [_COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        seconds = time.perf_counter() - start
+        if done.returncode:
+            raise RuntimeError(f"clusterwright {' '.join(words)}: exit {done.returncode}\n{done.stderr}")
+        return seconds, done.stdout
+
+    def outcome(self, *words: str) -> tuple[float, Any]:
+        seconds, printed = self.run(*words, "--json")
+        return seconds, json.loads(printed.splitlines()[-1])["outcome"]
+
+    def on(self, node: str, script: str) -> str:
+        return self.run("ssh", self.name, node, "--", "sh", "-c", script)[1]
+
+
+@contextmanager
+def _bench(name: str, nodes: int, cache: Path | None = None) -> Iterator[Bench]:
+    with tempfile.TemporaryDirectory(prefix="clusterwright-bench-") as folder:
+        state = {"XDG_STATE_HOME": f"{folder}/state", **({"XDG_CACHE_HOME": str(cache)} if cache else {})}
+        bench = Bench(Path(folder), name, {**os.environ, **state})
+        (bench.folder / "cluster.yaml").write_text(_DESCRIPTION.format(name=name, nodes=nodes))
+        try:
+            yield bench
+        finally:
+            subprocess.run(
+                [_COMMAND, "destroy", name], env=bench.environment, capture_output=True, check=False
+            )
+
+
+def results() -> Iterator[Result]:
+    """Nothing where a lab cannot be made."""
+    if missing(LabHome.of_user()):
+        return
+    yield from _four_nodes()
+    yield from _from_nothing()
+    yield from _sixteen_nodes()
+
+
+def _from_nothing() -> Iterator[Result]:
+    """With the packages downloaded before, so that a figure is not one of the network's speed."""
+    with _empty_cache() as cache:
+        start = time.perf_counter()
+        ensure_base(LabHome(cache / "clusterwright" / "lab", cache / "state"), lambda *_: None)
+        base = Reference("mmdebstrap alone", time.perf_counter() - start)
+    with _empty_cache() as cache, _bench("bench-new", 2, cache) as bench:
+        seconds, outcome = bench.outcome("up", "cluster.yaml")
+        assert outcome["accepted"]
+        what = "`up`, nothing made before, to the accepted two-node job"
+        yield Result(what, seconds, 90, reference=base, note="packages downloaded before")
+
+
+@contextmanager
+def _empty_cache() -> Iterator[Path]:
+    """A cache with downloaded packages and nothing else."""
+    archives = LabHome.of_user().package_archives
+    with tempfile.TemporaryDirectory(prefix="clusterwright-cache-") as folder:
+        shutil.copytree(archives, Path(folder) / "clusterwright" / "lab" / archives.name)
+        yield Path(folder)
+
+
+def _four_nodes() -> Iterator[Result]:
+    with _bench("bench", 2) as bench:
+        bench.run("up", "cluster.yaml")
+        bench.run("destroy", bench.name)
+        seconds, outcome = bench.outcome("up", "cluster.yaml")
+        assert outcome["accepted"]
+        yield Result("`up`, image cached, to the accepted two-node job", seconds, 15)
+        ping = Reference("`ansible -m ping` of one node", _ansible_ping())
+        seconds, outcome = bench.outcome("up", "cluster.yaml")
+        changed = [name for name, node in outcome["nodes"].items() if node["changed"]]
+        assert not changed, changed
+        yield Result("`up` with nothing to change, 4 nodes", seconds, 2, reference=ping, note="0 changed")
+        seconds, outcome = bench.outcome("node", "replace", bench.name, "gpu-001")
+        assert set(outcome["nodes"]) == {"gpu-001"}
+        yield Result("`node replace`, to accepted", seconds, 10, note="0 tasks on other nodes")
+        yield _jobs_a_second(bench)
+
+
+def _jobs_a_second(bench: Bench) -> Result:
+    script = f"sbatch --wait --array=1-{_JOBS} --output=/dev/null --wrap=true"
+    seconds, _ = bench.run("ssh", bench.name, "--user", "ada", "--", "sh", "-c", script)
+    settings = bench.on("controller", _SETTINGS)
+    note = "; ".join(" ".join(line.split()) for line in settings.splitlines())
+    return Result(f"jobs started a second, array of {_JOBS} `true`", _JOBS / seconds, unit="/s", note=note)
+
+
+def _sixteen_nodes() -> Iterator[Result]:
+    with _bench("bench-16", 16) as bench:
+        seconds, outcome = bench.outcome("up", "cluster.yaml")
+        assert outcome["accepted"]
+        yield Result("`up` of 16 compute nodes, image cached", seconds, 60)
+        used = bench.on("gpu-001", _MEMORY)
+        yield Result("memory of a compute node", int(used) / 2**10, 150, "MiB", note="of its processes (PSS)")
+
+
+def _ansible_ping() -> float:
+    start = time.perf_counter()
+    ansible = str(Path(sys.executable).parent / "ansible")
+    ping = [ansible, "localhost", "--connection", "local", "--module-name", "ping"]
+    subprocess.run(ping, check=True, capture_output=True)
+    return time.perf_counter() - start
