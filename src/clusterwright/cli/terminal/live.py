@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ _MARK: dict[Status, tuple[str, str]] = {
 }
 _DONE = frozenset(_MARK)
 _BROKEN = ("failed", "unreachable")
+_TOLD: tuple[Status, ...] = ("changed", "failed", "unreachable")
 
 
 @contextmanager
@@ -35,17 +37,39 @@ def live() -> Iterator[Report]:
         try:
             yield view.see
         finally:
-            view.finished = True
+            view.finish()
 
 
 @dataclass
 class _Step:
+    """A stage of the work. It ends when it says so, or when the next one begins."""
+
     name: str
     started: float
-    status: Status = "started"
     text: str = ""
     ended: float | None = None
+    broken: bool = False
     nodes: dict[str, Event] = field(default_factory=dict)
+
+    def see(self, event: Event, now: float) -> None:
+        self.broken |= event.status in _BROKEN
+        self.ended = now if event.status in _DONE and not event.node else None
+        if event.node:
+            if "[" not in event.node:  # a set of nodes is no row of its own
+                self.nodes[event.node] = event
+        else:
+            self.text = event.text
+
+    def end(self, now: float) -> None:
+        self.ended = self.ended or now
+
+    def words(self) -> str:
+        """What it does; once it has ended, on how many nodes and what became of them."""
+        if self.ended is None or not self.nodes:
+            return self.text
+        counts = Counter(event.status for event in self.nodes.values())
+        told = [f"{counts[status]} {status}" for status in _TOLD if counts[status]]
+        return ", ".join([f"{len(self.nodes)} nodes", *told])
 
 
 class View:
@@ -55,21 +79,23 @@ class View:
         self._steps: dict[str, _Step] = {}
         self._spinner = Spinner("dots", style="cyan")
         self._lock = threading.Lock()  # events come from worker threads while rich's own draws
-        self.finished = False
+
+    def finish(self) -> None:
+        with self._lock:
+            for step in self._steps.values():
+                step.end(time.monotonic())
 
     def see(self, event: Event) -> None:
         with self._lock:
             self._take(event, time.monotonic())
 
     def _take(self, event: Event, now: float) -> None:
-        step = self._steps.setdefault(event.step, _Step(event.step, now))
-        if event.node:
-            step.nodes[event.node] = event
-            return
-        if event.status == "started" and step.ended is not None:
-            step.started, step.ended, step.nodes = now, None, {}
-        step.status, step.text = event.status, event.text
-        step.ended = now if event.status in _DONE else None
+        step = self._steps.get(event.step)
+        if step is None:
+            for earlier in self._steps.values():
+                earlier.end(now)
+            step = self._steps[event.step] = _Step(event.step, now)
+        step.see(event, now)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         with self._lock:
@@ -81,9 +107,10 @@ class View:
 
     def _line(self, step: _Step) -> tuple[Spinner | Text, Text, Text, Text]:
         seconds = (step.ended or time.monotonic()) - step.started
-        running = step.ended is None and not self.finished
-        mark = self._spinner if running else Text(*_MARK.get(step.status, ("·", "dim")))
-        return mark, Text(step.name, "bold"), Text(f"{seconds:6.1f} s", "dim"), Text(step.text)
+        done = Text(*_MARK["failed" if step.broken else "ok"])
+        mark = self._spinner if step.ended is None else done
+        words = Text(step.words(), overflow="ellipsis", no_wrap=True)
+        return mark, Text(step.name, "bold"), Text(f"{seconds:6.1f} s", "dim"), words
 
     def _nodes(self, room: int) -> Iterator[Table]:
         """Nodes of the steps that still run, and those that broke; no more than fit, the broken first."""
@@ -91,7 +118,7 @@ class View:
             event
             for step in self._steps.values()
             for event in step.nodes.values()
-            if event.status in _BROKEN or (step.ended is None and not self.finished)
+            if event.status in _BROKEN or step.ended is None
         ]
         if not rows:
             return
