@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from clusterwright.catalog.hardware import Hardware
-from clusterwright.plan.model import ClusterPlan, PlannedNode, PlannedPartition, PlannedSite
-from clusterwright.spec.nodeset import fold
+from clusterwright.plan.model import ClusterPlan, PlannedPartition, PlannedSite
+from clusterwright.plan.summary import PoolFigures, Summary, summary
 
 _PIPED_WIDTH = 120
 
 
 def print_plan(plan: ClusterPlan) -> None:
     """To standard output; without colour where nobody looks."""
-    console = console_for_output()
+    figures = summary(plan)
+    console = _console()
     with console.capture() as lines:
         console.print(_headline(plan), highlight=False)
-        console.print(_pools(plan))
-        for name, words in _further(plan):
+        console.print(_pools(figures))
+        for name, words in _further(plan, figures):
             console.print(f"[bold]{name:<12}[/bold]{words}", highlight=False, soft_wrap=True)
     print("\n".join(line.rstrip() for line in lines.get().splitlines()))
 
 
-def console_for_output() -> Console:
+def _console() -> Console:
     """As wide as the terminal; a pipe has a width of its own, whatever the environment."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPED_WIDTH
     return Console(width=width)
@@ -37,9 +36,8 @@ def console_for_output() -> Console:
 
 def _headline(plan: ClusterPlan) -> str:
     sites = ", ".join(" ".join(part for part in _site(plan, site) if part) for site in plan.sites)
-    rehearsed = (
-        f" [yellow](a rehearsal of {', '.join(plan.rehearsal_of)})[/yellow]" if plan.rehearsal_of else ""
-    )
+    played = ", ".join(plan.rehearsal_of)
+    rehearsed = f" [yellow](a rehearsal of {played})[/yellow]" if played else ""
     return f"[bold]{plan.spec.cluster}[/bold] on {sites}{rehearsed}"
 
 
@@ -49,62 +47,49 @@ def _site(plan: ClusterPlan, site: PlannedSite) -> tuple[str, str, str]:
     return site.provider, site.place, "in a free network" if picked else site.network
 
 
-def _pools(plan: ClusterPlan) -> Table:
+def _pools(figures: Summary) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_footer=True, pad_edge=False, padding=(0, 1, 0, 0))
-    by_pool: dict[str, list[PlannedNode]] = {}
-    for node in plan.nodes:
-        by_pool.setdefault(node.pool, []).append(node)
-    gpus = sum(len(plan.hardware[node.machine].gpus) for node in plan.nodes)
     table.add_column("POOL", "total", style="bold", no_wrap=True)
-    table.add_column("NODES", str(len(plan.nodes)), justify="right")
+    table.add_column("NODES", str(figures.nodes), justify="right")
     table.add_column("NAMES", overflow="fold")
     table.add_column("ROLES", overflow="fold")
     table.add_column("MACHINE", no_wrap=True)
-    table.add_column("GPUS", str(gpus) if gpus else "", no_wrap=True)
+    table.add_column("GPUS", str(figures.gpus or ""), no_wrap=True)
     table.add_column("NETWORK", no_wrap=True)
-    table.add_column("POWER", _watts(plan.hardware[node.machine].power_watts for node in plan.nodes))
-    for pool, nodes in by_pool.items():
-        hardware = plan.hardware[nodes[0].machine]
+    table.add_column("POWER", _total_watts(figures))
+    for pool in figures.pools:
         table.add_row(
-            pool,
-            str(len(nodes)),
-            fold([node.name for node in nodes]),
-            ", ".join(nodes[0].roles),
-            hardware.machine,
-            _gpus(hardware, len(nodes)),
-            _network(hardware),
-            _watts([hardware.power_watts] * len(nodes)),
+            pool.pool,
+            str(pool.nodes),
+            pool.names,
+            ", ".join(pool.roles),
+            pool.machine,
+            _gpus(pool),
+            "\n".join(f"{cards.count} × {cards.gbps}G {cards.kind}" for cards in pool.cards),
+            "unknown" if pool.watts is None else _kilowatts(pool.watts),
         )
     return table
 
 
-def _gpus(hardware: Hardware, nodes: int) -> str:
-    return f"{nodes} × {len(hardware.gpus)} {hardware.gpu_type}" if hardware.gpus else ""
+def _gpus(pool: PoolFigures) -> str:
+    return f"{pool.nodes} × {pool.gpus // pool.nodes} {pool.gpu_type}" if pool.gpus else ""
 
 
-def _network(hardware: Hardware) -> str:
-    cards = Counter((nic.kind, nic.gbps) for nic in hardware.nics)
-    return "\n".join(f"{count} × {gbps}G {kind}" for (kind, gbps), count in sorted(cards.items()))
-
-
-def _watts(values: Iterable[int | None]) -> str:
-    """Most that they draw; what nobody knows is said, not counted as nothing."""
-    rows = list(values)
-    known = [watts for watts in rows if watts is not None]
-    if not known:
+def _total_watts(figures: Summary) -> str:
+    """What nobody knows is said, not counted as nothing."""
+    unknown = figures.nodes_of_unknown_watts
+    if unknown == figures.nodes:
         return "unknown"
-    total = f"{sum(known) / 1000:.1f} kW"
-    return total if len(known) == len(rows) else f"{total} + {len(rows) - len(known)} unknown"
+    return _kilowatts(figures.watts) + (f" + {unknown} unknown" if unknown else "")
 
 
-def _further(plan: ClusterPlan) -> Iterator[tuple[str, str]]:
-    fabric = plan.spec.fabric
-    leaves = len({node.switches[0] for node in plan.nodes if node.switches})
-    blocks = len({node.block for node in plan.nodes if node.block})
-    racks = len({node.rack for node in plan.nodes if node.rack})
-    counted = [(leaves, "leaf switch"), (blocks, "block"), (racks, "rack")]
-    words = [_counted(n, what) for n, what in counted if n]
-    yield "fabric", ", ".join([fabric.topology, *words])
+def _kilowatts(watts: int) -> str:
+    return f"{watts / 1000:.1f} kW"
+
+
+def _further(plan: ClusterPlan, figures: Summary) -> Iterator[tuple[str, str]]:
+    counted = [(figures.leaves, "leaf switch"), (figures.blocks, "block"), (figures.racks, "rack")]
+    yield "fabric", ", ".join([figures.topology, *(_counted(n, what) for n, what in counted if n)])
     yield "partitions", ", ".join(_partition(partition) for partition in plan.partitions)
     distribution = plan.spec.software.distribution
     yield "software", f"{distribution}, Slurm {plan.slurm_release} (from the {plan.slurm_source})"

@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _as_json(prepared: Prepared) -> dict[str, object]:
-    """The hand-off, which is what a program wants of a plan, with figures and what there is to say."""
+    """The hand-off, which is what a program wants of a plan, its figures, and what there is to say."""
     from clusterwright.plan.summary import summary
 
-    document = json.loads(prepared.handoff.dumps())
     findings = [finding.as_json() for finding in prepared.findings]
-    return {**document, "findings": findings, "summary": summary(prepared.plan).as_json()}
+    document = json.loads(prepared.handoff.dumps())
+    return {**document, "summary": summary(prepared.plan).as_json(), "findings": findings}
