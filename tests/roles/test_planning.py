@@ -68,9 +68,7 @@ def test_units_start_in_the_order_given(units: Any) -> None:
 
 
 def test_facts_are_read_from_systemctl_show(units: Any) -> None:
-    text = (
-        "Names=mariadb.service mysql.service\nActiveState=active\n\nNames=x\nActiveState=inactive\n"
-    )
+    text = "Names=mariadb.service mysql.service\nActiveState=active\n\nNames=x\nActiveState=inactive\n"
     facts = units.facts_of(text, ["mariadb", "nothing"])
     assert [facts[name]["ActiveState"] for name in ("mariadb", "nothing")] == ["active", "inactive"]
 
