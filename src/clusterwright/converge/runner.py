@@ -59,6 +59,8 @@ class Run:
             event_handler=self._on_event,
             quiet=True,
         )
+        if done.status == "canceled":  # ansible-runner takes the signal for itself
+            raise KeyboardInterrupt
         results = {node: progress.result() for node, progress in self.progress.items()}
         if done.rc and not any(result.status in ("failed", "unreachable") for result in results.values()):
             message = _last_lines(done)
