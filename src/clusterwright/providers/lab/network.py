@@ -10,14 +10,12 @@ from ipaddress import IPv4Address, IPv4Network, ip_address
 from pathlib import Path
 
 from clusterwright.finding import Finding, Severity, Where, refuse
-from clusterwright.providers.lab import state
+from clusterwright.providers.lab import kernel, state
 from clusterwright.providers.lab.command import quiet, run
-from clusterwright.providers.lab.files import write_atomically
 from clusterwright.providers.lab.home import LabHome
 
 NO_FREE_SUBNET = "CW7040"
 FORWARDING_IS_FILTERED = "CW7041"
-_IP_FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
 # Above the low tens that clouds and offices like, below the 10.128+ of many overlay networks.
 _CANDIDATE_RANGE = IPv4Network("10.64.0.0/10")
 
@@ -86,16 +84,22 @@ def bring_up(home: LabHome, network: Network) -> None:
     run(["ip", "link", "set", network.bridge, "up"])
     # Look for a booting node every 50 ms: the default second between ARP requests would be most of its boot.
     Path(f"/proc/sys/net/ipv4/neigh/{network.bridge}/retrans_time_ms").write_text("50")
-    _enable_forwarding(home)
+    kernel.raise_to_need(home, kernel.FORWARDING)
+    kernel.raise_to_need(home, kernel.INOTIFY_INSTANCES)
     run(["nft", "-f", "-"], stdin=_nat_rules(network))
 
 
 def tear_down(home: LabHome, lab: str) -> None:
-    """Remove what `bring_up` made; the last lab to go gives the host its forwarding setting back."""
+    """Remove what `bring_up` made; the last lab to go gives the host its kernel settings back."""
     key = lab_key(home, lab)
     quiet(["nft", "delete", "table", "ip", table_name(key)])
     quiet(["ip", "link", "delete", bridge_name(key)])
-    _restore_forwarding(home, lab)
+    if any(name != lab for name in state.names(home)):
+        return
+    # Whoever has another bridge on this machine may have come to need what the lab raised.
+    alone = not json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]")
+    for setting in (kernel.FORWARDING, kernel.INOTIFY_INSTANCES):
+        kernel.give_back(home, setting, lower=alone)
 
 
 def filtered() -> list[Finding]:
@@ -135,28 +139,6 @@ def _nat_rules(network: Network) -> str:
         f'    ip saddr {network.subnet} oifname != "{network.bridge}" masquerade\n'
         "  }\n}\n"
     )
-
-
-def _enable_forwarding(home: LabHome) -> None:
-    with state.shared_resource(home, "forwarding"):
-        if _IP_FORWARD.read_text().strip() == "1":
-            return
-        write_atomically(_former_forwarding(home), _IP_FORWARD.read_text())
-        _IP_FORWARD.write_text("1")
-
-
-def _restore_forwarding(home: LabHome, lab: str) -> None:
-    with state.shared_resource(home, "forwarding"):
-        former = _former_forwarding(home)
-        if former.exists() and not any(name != lab for name in state.names(home)):
-            # Another bridge on this machine may have come to need forwarding since the lab switched it on.
-            if not json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]"):
-                _IP_FORWARD.write_text(former.read_text())
-            former.unlink()
-
-
-def _former_forwarding(home: LabHome) -> Path:
-    return home.state / "former_ip_forward"
 
 
 def _candidates(key: str) -> Iterator[IPv4Network]:

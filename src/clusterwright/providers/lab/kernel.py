@@ -1,0 +1,49 @@
+"""Kernel settings of the host that labs need; the last lab gives back what they were before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from clusterwright.providers.lab import state
+from clusterwright.providers.lab.files import write_atomically
+from clusterwright.providers.lab.home import LabHome
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A number under /proc/sys, and the least that a lab can live with."""
+
+    name: str
+    path: Path
+    least: int
+
+
+FORWARDING = Setting("ip_forward", Path("/proc/sys/net/ipv4/ip_forward"), 1)
+# Every systemd takes some ten; the usual 128 for all of root's processes end with the twelfth busy node.
+INOTIFY_INSTANCES = Setting("inotify_instances", Path("/proc/sys/fs/inotify/max_user_instances"), 4096)
+
+
+def raise_to_need(home: LabHome, setting: Setting) -> None:
+    """Raise the setting where it is too low; the first lab to do so notes what it was."""
+    with state.shared_resource(home, "kernel"):
+        before = setting.path.read_text()
+        if int(before) >= setting.least:
+            return
+        if not _former(home, setting).exists():
+            write_atomically(_former(home, setting), before)
+        setting.path.write_text(str(setting.least))
+
+
+def give_back(home: LabHome, setting: Setting, *, lower: bool) -> None:
+    """Make the setting what it was before the first lab, unless somebody else lives with it now."""
+    with state.shared_resource(home, "kernel"):
+        former = _former(home, setting)
+        if former.exists():
+            if lower:
+                setting.path.write_text(former.read_text())
+            former.unlink()
+
+
+def _former(home: LabHome, setting: Setting) -> Path:
+    return home.state / f"former_{setting.name}"
