@@ -86,7 +86,9 @@ def test_unreachable_node_is_named_and_the_others_finish(desk: Desk) -> None:
     """A node that shows another host key is not trusted."""
     change = "rm ssh_host_*; ssh-keygen -qt ed25519 -N '' -f ssh_host_ed25519_key; systemctl restart ssh"
     # The last word ends the connections that are open, this one too.
-    desk.start("ssh", "story", "gpu", "--", "sh", "-c", f"cd /etc/ssh; {change}; pkill sshd-session").communicate()
+    desk.start(
+        "ssh", "story", "gpu", "--", "sh", "-c", f"cd /etc/ssh; {change}; pkill sshd-session"
+    ).communicate()
     outcome = desk.outcome("up", "cluster.yaml", "--full", code=1)
     assert {name: row["status"] for name, row in outcome["nodes"].items()} == {
         "gpu": "unreachable",
@@ -96,9 +98,7 @@ def test_unreachable_node_is_named_and_the_others_finish(desk: Desk) -> None:
 
 
 def test_slurm_key_of_another_cluster_is_found_and_repaired(desk: Desk) -> None:
-    desk.on(
-        "gpu", "head -c 1024 /dev/urandom | base64 -w0 >/etc/slurm/slurm.key; systemctl stop slurmd"
-    )
+    desk.on("gpu", "head -c 1024 /dev/urandom | base64 -w0 >/etc/slurm/slurm.key; systemctl stop slurmd")
     outcome = desk.outcome("up", "cluster.yaml")
     assert "/etc/slurm/slurm.key: content" in outcome["nodes"]["gpu"]["drift"]
     assert desk.as_user("srun", "hostname") == "gpu\n"
