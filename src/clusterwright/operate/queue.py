@@ -11,6 +11,8 @@ from clusterwright.finding import Where, refuse
 from clusterwright.operate.remote import run_on
 from clusterwright.spec.nodeset import expand, fold
 
+_OURS = "clusterwright: "
+"""How a reason begins that no person gave."""
 _STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
 
 
@@ -48,6 +50,19 @@ class Queue:
                 f"Slurm refused to update {folded}: {(answer.error or answer.output).strip()}",
                 "`clusterwright status` shows the node's state",
             )
+
+    def take_away(self, nodes: Collection[str]) -> None:
+        """Set nodes DOWN that are about to go. A drain of a person's stays as it is, with its reason;
+        one of clusterwright's own, for a gate that failed, ends with the node that it was about."""
+        for node, (state, reason) in self.states().items():
+            if node not in nodes:
+                continue
+            if state.startswith("drain") and not reason.startswith(_OURS):
+                self.update([node], f'state=down reason="{reason}"')
+                continue
+            if state.startswith("drain"):
+                self.update([node], "state=undrain")
+            self.update([node], f'state=down reason="{_OURS}rebuilt or removed"')
 
     def take_up(self, nodes: Collection[str], patience: float) -> tuple[str, ...]:
         """Wait until Slurm has taken up these nodes; returns those that it has not after `patience` seconds.

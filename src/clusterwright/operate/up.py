@@ -130,9 +130,8 @@ def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
     if work.before is None:
         return
     queue = queue_of(work.before, work.machines.targets(work.before))
-    known = sorted(set(queue.states()) & set(nodes)) if queue else []
-    if queue and known:
-        queue.update(known, 'state=down reason="clusterwright: rebuilt or removed"')
+    if queue:
+        queue.take_away(nodes)
 
 
 def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
