@@ -95,8 +95,8 @@ def test_node_is_added_beside_a_running_job(desk: Desk) -> None:
 
 
 def test_drained_node_takes_no_job_until_it_is_resumed(desk: Desk) -> None:
-    desk.run("node", "drain", "story", "gpu-003", "--reason", "fan noise")
-    assert "fan noise" in desk.run("status", "story")
+    desk.run("node", "drain", "story", "gpu-003", "--reason", "fan's $(noise)")
+    assert "fan's $(noise)" in desk.run("status", "story")
     desk.run("node", "resume", "story", "gpu-003")
     assert desk.as_user("srun", "--nodelist=gpu-003", "hostname") == "gpu-003\n"
 

@@ -31,8 +31,7 @@ def replace(cluster: Cluster, text: str, report: Report, *, disturb: bool = Fals
 def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: bool = True) -> bool:
     """Give these nodes no new jobs, and wait for the running ones. False when some still run at the end."""
     names, queue = cluster.nodes(text), cluster.queue()
-    quoted = reason.replace('"', "'")
-    queue.update(names, f'state=drain reason="{quoted}"')
+    queue.update(names, "drain", reason)
     for name in names:
         report(Event("drain", "started", "gets no new jobs", name))
     done = not wait or queue.wait_for_jobs(
@@ -46,7 +45,7 @@ def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: boo
 def resume(cluster: Cluster, text: str, report: Report) -> None:
     """Give these nodes jobs again."""
     names = cluster.nodes(text)
-    cluster.queue().update(names, "state=resume")
+    cluster.queue().update(names, "resume")
     for name in names:
         report(Event("resume", "ok", "takes jobs", name))
 

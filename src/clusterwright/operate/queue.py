@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -39,10 +40,11 @@ class Queue:
         rows = (line.split("|", 2) for line in answer.output.splitlines() if line.count("|") >= 2)
         return {name: (state, "" if reason == "none" else reason) for name, state, reason in rows}
 
-    def update(self, nodes: Iterable[str], change: str) -> None:
+    def update(self, nodes: Iterable[str], state: str, reason: str = "") -> None:
         """`scontrol update` of nodes; a refusal of Slurm's is a finding."""
         folded = fold(nodes)
-        answer = run_on(self.controller, f"scontrol update nodename={folded} {change}")
+        words = ["scontrol", "update", f"nodename={folded}", f"state={state}"]
+        answer = run_on(self.controller, shlex.join([*words, *([f"reason={reason}"] if reason else [])]))
         if answer.code:
             raise refuse(
                 "CW8010",
@@ -58,11 +60,11 @@ class Queue:
             if node not in nodes:
                 continue
             if state.startswith("drain") and not reason.startswith(_OURS):
-                self.update([node], f'state=down reason="{reason}"')
+                self.update([node], "down", reason)
                 continue
             if state.startswith("drain"):
-                self.update([node], "state=undrain")
-            self.update([node], f'state=down reason="{_OURS}rebuilt or removed"')
+                self.update([node], "undrain")
+            self.update([node], "down", f"{_OURS}rebuilt or removed")
 
     def take_up(self, nodes: Collection[str], patience: float) -> tuple[str, ...]:
         """Wait until Slurm has taken up these nodes; returns those that it has not after `patience` seconds.
@@ -77,7 +79,7 @@ class Queue:
                 return late
             down = [node for node in late if states.get(node, ("", ""))[0] == "down"]
             if down:
-                self.update(down, "state=resume")
+                self.update(down, "resume")
             time.sleep(0.2)
 
     def wait_for_jobs(self, nodes: Collection[str], patience: float, say: Callable[[str], None]) -> bool:
