@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clusterwright.operate.cluster import Cluster
-from clusterwright.operate.home import ClusterHome, known_clusters
 from clusterwright.operate.prove import was_accepted
 
 
@@ -66,28 +65,3 @@ def status(cluster: Cluster) -> ClusterStatus:
     simulated = any(site["simulated"] for site in handoff.site.values())
     release = str(handoff.scheduler["release"])
     return ClusterStatus(handoff.name, simulated, release, was_accepted(cluster.home), nodes, bool(states))
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A cluster in the list."""
-
-    name: str
-    provider: str
-    nodes: int
-    running: int
-    accepted: bool
-
-
-def listed() -> tuple[Listed, ...]:
-    """Every cluster of this operator, sorted by name; a half-made one has no nodes yet."""
-    rows = []
-    for name in known_clusters():
-        cluster = Cluster(ClusterHome.of(name))
-        handoff = cluster.home.handoff()
-        existing = cluster.machines.existing()
-        providers = sorted({str(site["provider"]) for site in handoff.site.values()}) if handoff else ["lab"]
-        running = sum(state == "running" for state in existing.values())
-        total = len(handoff.nodes) if handoff else len(existing)
-        rows.append(Listed(name, "+".join(providers), total, running, was_accepted(cluster.home)))
-    return tuple(rows)
