@@ -62,7 +62,10 @@ class Run:
         if done.status == "canceled":  # ansible-runner takes the signal for itself
             raise KeyboardInterrupt
         results = {node: progress.result() for node, progress in self.progress.items()}
-        if done.rc and not any(result.status in ("failed", "unreachable") for result in results.values()):
+        # Without an exit status Ansible was killed, or never began: no news is not good news.
+        ended_well = done.status == "successful"
+        told = any(result.status in ("failed", "unreachable") for result in results.values())
+        if not ended_well and not told:
             message = _last_lines(done)
             results = {node: NodeResult("failed", failed_task=playbook, message=message) for node in nodes}
         return results

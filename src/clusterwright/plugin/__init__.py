@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -9,6 +10,10 @@ def main() -> None:
     """Started by the Pulumi engine with its address as argument; prints the port that it serves on."""
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit("This is a Pulumi provider plugin: the Pulumi engine starts it. See docs/pulumi.md")
+
+    # Read when grpc is imported: its fork handlers end children of a process with running channels, here
+    # ansible-playbook (gRPC, doc/fork_support.md).
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
     from clusterwright.plugin.engine import Engine
     from clusterwright.plugin.operated import OperatedLabs
