@@ -98,7 +98,7 @@ def test_drained_node_takes_no_job_until_it_is_resumed(desk: Desk) -> None:
     desk.run("node", "drain", "story", "gpu-003", "--reason", "fan's $(noise)")
     assert "fan's $(noise)" in desk.run("status", "story")
     desk.run("node", "resume", "story", "gpu-003")
-    assert desk.as_user("srun", "--nodelist=gpu-003", "hostname") == "gpu-003\n"
+    assert desk.as_user("srun", "--nodelist=gpu-003", "hostname").splitlines()[-1] == "gpu-003"
 
 
 def test_diagnosis_reaches_every_node_and_holds_no_key(desk: Desk) -> None:

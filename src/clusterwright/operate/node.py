@@ -7,11 +7,13 @@ from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prepare import described
+from clusterwright.operate.queue import TAKES_JOBS
 from clusterwright.operate.source import Source
 from clusterwright.operate.up import Wishes, up
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.nodeset import expand
 
+RESUME_SECONDS = 30.0
 DRAIN_SECONDS = 7 * 24 * 3600.0
 """A drain waits as long as jobs may run."""
 
@@ -45,9 +47,14 @@ def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: boo
 def resume(cluster: Cluster, text: str, report: Report) -> None:
     """Give these nodes jobs again."""
     names = cluster.nodes(text)
-    cluster.queue().update(names, "resume")
+    queue = cluster.queue()
+    queue.update(names, "resume")
+    late = queue.take_up(names, RESUME_SECONDS, TAKES_JOBS)
     for name in names:
-        report(Event("resume", "ok", "takes jobs", name))
+        taken = name not in late
+        report(
+            Event("resume", "ok" if taken else "failed", "takes jobs" if taken else "takes none yet", name)
+        )
 
 
 def _in_description(source: Source, text: str) -> tuple[str, ...]:

@@ -14,6 +14,9 @@ from clusterwright.spec.nodeset import expand, fold
 
 _OURS = "clusterwright: "
 """How a reason begins that no person gave."""
+# `sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down.
+TAKES_JOBS = frozenset({"idle", "mixed", "allocated", "completing"})
+REGISTERED = TAKES_JOBS | {"drained", "draining"}
 _STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
 
 
@@ -66,7 +69,9 @@ class Queue:
                 self.update([node], "undrain")
             self.update([node], "down", f"{_OURS}rebuilt or removed")
 
-    def take_up(self, nodes: Collection[str], patience: float) -> tuple[str, ...]:
+    def take_up(
+        self, nodes: Collection[str], patience: float, ready: Collection[str] = REGISTERED
+    ) -> tuple[str, ...]:
         """Wait until Slurm has taken up these nodes; returns those that it has not after `patience` seconds.
 
         A node that Slurm set DOWN while it was being rebuilt is resumed; one that somebody drained is not.
@@ -74,7 +79,7 @@ class Queue:
         deadline = time.monotonic() + patience
         while True:
             states = self.states()
-            late = tuple(sorted(node for node in nodes if not _in_use(states.get(node, ("", ""))[0])))
+            late = tuple(sorted(node for node in nodes if states.get(node, ("", ""))[0] not in ready))
             if not late or time.monotonic() > deadline:
                 return late
             down = [node for node in late if states.get(node, ("", ""))[0] == "down"]
@@ -95,8 +100,3 @@ class Queue:
                 return False
             time.sleep(0.5)
         return True
-
-
-def _in_use(state: str) -> bool:
-    """`sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down."""
-    return state.isalpha() and state in {"idle", "mixed", "allocated", "completing", "drained", "draining"}
