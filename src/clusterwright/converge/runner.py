@@ -132,5 +132,6 @@ def _message(result: Mapping[str, Any]) -> str:
 
 def _last_lines(done: Any) -> str:
     """What ansible-playbook said when it never got as far as a node."""
-    lines = [line for line in done.stdout.read().splitlines() if line.strip()]
+    with done.stdout as stream:
+        lines = [line for line in stream.read().splitlines() if line.strip()]
     return "\n".join(lines[-8:]) or f"ansible-playbook ended with {done.rc}"
