@@ -6,14 +6,14 @@ import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-_DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "data"
 
 Row = Mapping[str, str]
 
 
-def rows(table: str) -> Iterator[Row]:
-    """The rows of `data/<table>.csv` in their order."""
-    with (_DATA / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+def rows(table: str, folder: Path = DATA) -> Iterator[Row]:
+    """The rows of `<table>.csv` in their order."""
+    with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)
 
 
