@@ -12,8 +12,12 @@ from clusterwright.catalog.machines import gpu_models, machine, machines, neares
 
 ROWS = sorted(machines().values(), key=lambda row: row.machine)
 WITH_GPUS = [row for row in ROWS if row.gpus]
+GENERATIONS = {
+    "nvidia": {"volta", "turing", "ampere", "ada", "hopper", "blackwell", "grace-blackwell"},
+    "amd": {"cdna3"},
+}
 PROMISED = """
-lab-small lab-h100 p5.48xlarge p5en.48xlarge p4d.24xlarge p6-b200.48xlarge m7i.2xlarge m7i.4xlarge c7i.xlarge
+lab-small lab-h100 p3.2xlarge g4dn.xlarge p6e-gb200.36xlarge a4x-highgpu-4g p5.48xlarge p5en.48xlarge p4d.24xlarge p6-b200.48xlarge m7i.2xlarge m7i.4xlarge c7i.xlarge
 a3-highgpu-8g a3-megagpu-8g a3-ultragpu-8g a4-highgpu-8g n2-standard-8 c3-standard-8 hgx-h100-8gpu
 hgx-h200-8gpu hgx-b200-8gpu mi300x-8gpu gb200-nvl72-tray rtx4090-workstation rtx5090-workstation l4-server
 generic-x86-16c generic-x86-32c
@@ -33,6 +37,7 @@ def cores(text: str) -> range:
 def test_a_row_is_whole(row: Hardware) -> None:
     assert row.source and re.fullmatch(r"\d{4}-\d{2}", row.date)
     assert row.provider in {"lab", "aws", "gcp", "onprem"}
+    assert row.architecture in {"x86_64", "arm64"}
     assert min(row.sockets, row.cores_per_socket, row.threads_per_core) >= 1
     assert row.threads_per_core <= 2
     assert row.memory_mib >= 1024
@@ -54,6 +59,7 @@ def test_gpus_share_out_the_cores_of_their_numa_nodes(row: Hardware) -> None:
 @pytest.mark.parametrize("row", WITH_GPUS, ids=by_name)
 def test_gpus_are_of_one_known_model(row: Hardware) -> None:
     assert row.gpu_type and re.fullmatch(r"[a-z0-9]+", row.gpu_type)
+    assert row.gpu_vendor in {"nvidia", "amd"} and row.gpu_generation in GENERATIONS[row.gpu_vendor]
     assert row.gpu_model and row.gpu_memory_mib and row.gpu_memory_mib >= 8192
     assert row.nvlink_domain in {1, 8, 72}
     addresses = [gpu.pci for gpu in row.gpus if gpu.pci]

@@ -32,6 +32,8 @@ class Hardware:
 
     machine: str
     provider: str
+    architecture: str
+    """`x86_64` or `arm64`."""
     sockets: int
     cores_per_socket: int
     threads_per_core: int
@@ -40,6 +42,10 @@ class Hardware:
     """Slurm's GRES type, lower case: `h100`."""
     gpu_model: str | None
     """The vendor's product name: `NVIDIA H100 80GB HBM3`."""
+    gpu_vendor: str | None
+    """`nvidia` or `amd`."""
+    gpu_generation: str | None
+    """Which drivers and libraries it takes goes by it: `hopper`, `grace-blackwell`, `cdna3`."""
     gpu_memory_mib: int | None
     gpus: tuple[Gpu, ...]
     nics: tuple[Nic, ...]

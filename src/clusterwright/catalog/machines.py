@@ -15,6 +15,8 @@ from clusterwright.catalog.table import Row, rows, whole
 class GpuModel:
     """A GPU as its vendor sells it."""
 
+    vendor: str
+    generation: str
     gres_type: str
     model: str
     memory_mib: int | None
@@ -28,6 +30,8 @@ def gpu_models() -> Mapping[str, GpuModel]:
     """GPU models by the name that machine rows use."""
     return {
         row["gpu"]: GpuModel(
+            vendor=row["vendor"],
+            generation=row["generation"],
             gres_type=row["gres_type"],
             model=row["model"],
             memory_mib=whole(row["memory_mib"]),
@@ -60,12 +64,15 @@ def _hardware(row: Row) -> Hardware:
     return Hardware(
         machine=row["machine"],
         provider=row["provider"],
+        architecture=row["architecture"],
         sockets=int(row["sockets"]),
         cores_per_socket=int(row["cores_per_socket"]),
         threads_per_core=int(row["threads_per_core"]),
         memory_mib=int(row["memory_mib"]),
         gpu_type=gpu.gres_type if gpu else None,
         gpu_model=gpu.model if gpu else None,
+        gpu_vendor=gpu.vendor if gpu else None,
+        gpu_generation=gpu.generation if gpu else None,
         gpu_memory_mib=gpu.memory_mib if gpu else None,
         gpus=_gpus(row),
         nics=_nics(row["nics"]),
