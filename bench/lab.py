@@ -18,7 +18,7 @@ from typing import Any
 from bench.result import Reference, Result
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
-from clusterwright.providers.lab.rootfs import ensure_base
+from clusterwright.providers.lab.rootfs import Base, ensure_base
 
 _COMMAND = str(Path(sys.executable).parent / "clusterwright")
 _DESCRIPTION = """\
@@ -96,7 +96,7 @@ def _from_nothing() -> Iterator[Result]:
     """With the packages downloaded before, so that a figure is not one of the network's speed."""
     with _empty_cache() as cache:
         start = time.perf_counter()
-        ensure_base(LabHome(cache / "clusterwright" / "lab", cache / "state"), lambda *_: None)
+        ensure_base(LabHome(cache / "clusterwright" / "lab", cache / "state"), lambda *_: None, Base())
         base = Reference("mmdebstrap alone", time.perf_counter() - start)
     with _empty_cache() as cache, _bench("bench-new", 2, cache) as bench:
         seconds, outcome = bench.outcome("up", "cluster.yaml")

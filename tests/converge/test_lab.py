@@ -67,7 +67,9 @@ class Ground:
         self.wanted = bundle.all()
         image = bundle.image("builder")
         key = image.digest[:16]
-        self.machines.ensure_image(key, lambda builder: self.bake(builder, image), self.events.append)
+        self.machines.ensure_image(
+            self.handoff, key, lambda builder: self.bake(builder, image), self.events.append
+        )
         self.targets = self.machines.ensure(self.handoff, key, self.events.append)
 
     def bake(self, builder: Target, image: Wanted) -> None:

@@ -35,7 +35,7 @@ def test_every_example_can_be_played(example: Path) -> None:
     made = plan(rehearsal.spec, rehearsal_of=rehearsal.of)
     assert {site.provider for site in made.sites} == {"lab"}
     assert {node.machine for node in made.nodes} == {pool.machine for pool in original.pools.values()}
-    assert made.slurm_release == distribution("debian-13").slurm_release
+    assert made.slurm_release == distribution(rehearsal.spec.software.distribution).slurm_release
     assert len(made.nodes) <= 2 * len(original.pools)
 
 
@@ -50,6 +50,22 @@ def test_what_was_replaced_is_said() -> None:
         (Severity.NOTE, "storage.shares./data"),
     ]
     assert {finding.code for finding in rehearsal.findings} == {"CW1352"}
+
+
+@pytest.mark.parametrize(
+    ("software", "booted", "release"),
+    [
+        ("{distribution: debian-12}", "debian-12", "22.05"),
+        ("{distribution: ubuntu-24.04}", "debian-13", "24.11"),
+        ("{distribution: debian-12, slurm_repository: {url: 'http://r', key: k}}", "debian-13", "24.11"),
+    ],
+)
+def test_debian_with_its_own_slurm_is_played_by_itself(software: str, booted: str, release: str) -> None:
+    tree = BLOCKS.replace("{distribution: ubuntu-24.04}", software).replace("block, block_size: 18", "flat")
+    rehearsal = rehearse(loads(tree).spec)
+    assert rehearsal.spec.software.distribution == booted
+    assert plan(rehearsal.spec).slurm_release == release
+    assert not [finding for finding in check(rehearsal.spec) if finding.severity is Severity.ERROR]
 
 
 def test_options_of_a_later_release_stay_behind() -> None:

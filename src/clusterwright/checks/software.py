@@ -46,6 +46,22 @@ def carried_release_too_old(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
+    "CW1255",
+    "The lab does not boot this distribution",
+    source="the lab makes its nodes with mmdebstrap from Debian's archives and keys",
+    example="site: {provider: lab}, software: {distribution: ubuntu-24.04}",
+)
+def lab_without_distribution(outline: Outline) -> Iterator[Problem]:
+    """A node of the lab is what its description says, and the lab has only Debian; a rehearsal plays that."""
+    name = outline.spec.software.distribution
+    in_lab = any(site.provider == "lab" for site in outline.sites.values())
+    if in_lab and distribution(name).family != "debian":
+        own = [row.name for row in distributions().values() if row.family == "debian"]
+        remedy = f"Take {' or '.join(own)}, or rehearse the real site's description with `up --lab`"
+        yield Problem("software.distribution", f"the lab cannot boot {name}", remedy)
+
+
+@rule(
     "CW1253",
     "A repository, but no release",
     source="a repository does not say which Slurm release its packages are",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from pathlib import Path
 
+from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
@@ -16,9 +17,7 @@ from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
 from clusterwright.operate.machines import Install
 from clusterwright.plan.model import Ground
-from clusterwright.providers.lab import rootfs
 from clusterwright.providers.lab import ssh as lab_ssh
-from clusterwright.providers.lab.apt import sources_for
 from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
@@ -26,6 +25,7 @@ from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab, Share
 from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import LabNode
+from clusterwright.providers.lab.rootfs import Base
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
 
@@ -57,15 +57,17 @@ class LabMachines:
             for site, part in zip(self.sites, parts, strict=False)
         }
 
-    def ensure_image(self, key: str, install: Install, report: Report) -> None:
-        digest = _on_base(key)
+    def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
+        base = _base(handoff)
+        digest = _on_base(key, base)
         if image_path(self.home, digest):
             return
         report(Event("image", "started", "installing everything that a node may need, once"))
-        bake(self.home, digest, lambda target: install(_target(target)), _told(report, "image"))
+        bake(self.home, digest, lambda target: install(_target(target)), _told(report, "image"), base)
         report(Event("image", "ok", "baked"))
 
     def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
+        base = _base(handoff)
         found = self._lab.ensure(
             [
                 LabNode(
@@ -76,8 +78,9 @@ class LabMachines:
                 for node in handoff.nodes
             ],
             _told(report, "nodes"),
-            image=image_path(self.home, _on_base(key)),
+            image=image_path(self.home, _on_base(key, base)),
             shares=[Share(_share_name(path), path) for path in sorted(handoff.storage["shares"])],
+            base=base,
         )
         return _by_name(found)
 
@@ -100,10 +103,15 @@ class LabMachines:
         return logs(self._lab, node, follow=follow, console=console)
 
 
-def _on_base(key: str) -> str:
+def _base(handoff: Handoff) -> Base:
+    """The checks let only Debian's releases into a lab."""
+    mirror = handoff.cluster["surroundings"]["package_mirror"] or ""
+    return Base(distribution(handoff.software["distribution"]).codename, mirror)
+
+
+def _on_base(key: str, base: Base) -> str:
     """An image is a layer on one base, and means nothing on another."""
-    base = rootfs.digest(sources_for(rootfs.SUITE))
-    return hashlib.sha256(f"{key} {base}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{key} {base.digest()}".encode()).hexdigest()[:16]
 
 
 def _told(report: Report, step: str):  # type: ignore[no-untyped-def]

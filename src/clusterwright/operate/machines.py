@@ -24,8 +24,8 @@ class Machines(Protocol):
     def ground(self) -> Mapping[str, Ground]:
         """What only the edge knows of each site; reserves what has to be reserved. Idempotent."""
 
-    def ensure_image(self, key: str, install: Install, report: Report) -> None:
-        """Bake the image `key` unless it is there already."""
+    def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
+        """Bake the image `key` of this cluster's nodes unless it is there already."""
 
     def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
         """Bring up the nodes that are missing, leave those that run. Idempotent."""

@@ -136,8 +136,8 @@ def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
 
 def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
     """Nodes that run, from an image that has everything installed."""
-    image = work.desired.image_key()
-    work.machines.ensure_image(image, lambda builder: install(work.desired, builder, report), report)
+    image, desired = work.desired.image_key(), work.desired
+    work.machines.ensure_image(work.handoff, image, lambda builder: install(desired, builder, report), report)
     chosen = set(work.handoff.by_name)
     if wishes.create is not None:
         chosen &= {*present, *wishes.create}

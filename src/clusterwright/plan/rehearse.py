@@ -17,10 +17,11 @@ from clusterwright.spec.nodeset import fold
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.scheduler import Scheduler
 from clusterwright.spec.site import LabSite
+from clusterwright.spec.software import Distribution, Software
 from clusterwright.spec.storage import Served, Storage
 
-DISTRIBUTION = "debian-13"
-"""What the lab boots."""
+DISTRIBUTION: Distribution = "debian-13"
+"""What the lab boots in place of a distribution that it cannot, or of a Slurm that comes from elsewhere."""
 COMPUTE_NODES = 2
 """The least that shows two nodes talking."""
 
@@ -43,8 +44,9 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     outline = Outline(spec, {})
     _agree(outline, counts or {})
     pools = {name: _shrunk(outline, name, counts or {}) for name in spec.pools}
-    software = spec.software.model_copy(update={"distribution": DISTRIBUTION, "slurm_repository": None})
-    release = distribution(DISTRIBUTION).slurm_release
+    booted = _booted(spec.software)
+    software = spec.software.model_copy(update={"distribution": booted, "slurm_repository": None})
+    release = distribution(booted).slurm_release
     shares: dict[str, Any] = dict.fromkeys(spec.storage.shares, Served())
     played = spec.model_copy(
         update={
@@ -59,6 +61,11 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     )
     providers = tuple(sorted({site.provider for site in outline.sites.values()}))
     return Rehearsal(played, providers, tuple(_notes(outline, played)))
+
+
+def _booted(software: Software) -> Distribution:
+    own = distribution(software.distribution).family == "debian" and software.slurm_repository is None
+    return software.distribution if own else DISTRIBUTION
 
 
 def _agree(outline: Outline, counts: Mapping[str, int]) -> None:
@@ -107,13 +114,14 @@ def _scheduler(scheduler: Scheduler, release: str) -> Scheduler:
 
 def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
     def note(path: str, what: str) -> Finding:
-        remedy = "The lab has one distribution, and no servers outside"
+        remedy = "The lab boots Debian with its own Slurm, and has no servers outside"
         return Finding("CW1352", Where(path=path), f"played in the lab: {what}", remedy, Severity.NOTE)
 
     spec = outline.spec
-    release = distribution(DISTRIBUTION).slurm_release
-    if spec.software.distribution != DISTRIBUTION:
-        yield note("software.distribution", f"{DISTRIBUTION} instead of {spec.software.distribution}")
+    booted = played.software.distribution
+    release = distribution(booted).slurm_release
+    if spec.software.distribution != booted:
+        yield note("software.distribution", f"{booted} instead of {spec.software.distribution}")
     if outline.slurm_release != release:
         yield note("scheduler.release", f"Slurm {release} instead of {outline.slurm_release}")
     for key in sorted(spec.scheduler.options.keys() - played.scheduler.options.keys()):

@@ -13,7 +13,7 @@ from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.lab import BUILDER_PREFIX, Lab
 from clusterwright.providers.lab.machine import Bind, LabNode
-from clusterwright.providers.lab.rootfs import OnEvent, mark_updated
+from clusterwright.providers.lab.rootfs import DEFAULT_BASE, Base, OnEvent, mark_updated
 from clusterwright.providers.lab.ssh import Target
 
 _BUILDER = "builder"
@@ -53,14 +53,14 @@ def bake(
     digest: str,
     configure: Callable[[Target], None],
     on_event: OnEvent,
-    package_mirror: str = "",
+    base: Base = DEFAULT_BASE,
 ) -> Path:
     """The image of this digest; when absent, `configure` makes it on a node that reaches packages.
 
     Killed at any moment it leaves at most the builder's lab, which the next bake destroys first.
     """
     with state.shared_resource(home, f"image-{digest}"):
-        return image_path(home, digest) or _bake(home, digest, configure, on_event, package_mirror)
+        return image_path(home, digest) or _bake(home, digest, configure, on_event, base)
 
 
 def images(home: LabHome) -> list[str]:
@@ -76,7 +76,7 @@ def remove_image(home: LabHome, digest: str) -> None:
 
 
 def _bake(
-    home: LabHome, digest: str, configure: Callable[[Target], None], on_event: OnEvent, package_mirror: str
+    home: LabHome, digest: str, configure: Callable[[Target], None], on_event: OnEvent, base: Base
 ) -> Path:
     _destroy_left_builders(home)
     lab = Lab(home, f"{BUILDER_PREFIX}{digest[:16]}")
@@ -87,7 +87,7 @@ def _bake(
         archives = Bind(home.package_archives, "/var/cache/apt/archives")
         try:
             with state.shared_resource(home, "archives"):
-                [target] = lab.ensure([node], on_event, binds=[archives], package_mirror=package_mirror)
+                [target] = lab.ensure([node], on_event, binds=[archives], base=base)
                 # A package's daemon is not to start while it is installed: it has no configuration yet.
                 run(target.ssh_command(_NO_DAEMON_STARTS))
                 configure(target)

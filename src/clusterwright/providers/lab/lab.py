@@ -27,7 +27,7 @@ from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.machine import Bind, LabNode, Machine, Surroundings
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
-from clusterwright.providers.lab.rootfs import OnEvent, ensure_base
+from clusterwright.providers.lab.rootfs import DEFAULT_BASE, Base, OnEvent, ensure_base
 from clusterwright.providers.lab.simulate import GpuState
 from clusterwright.providers.lab.ssh import (
     PORT,
@@ -118,17 +118,17 @@ class Lab:
         image: Path | None = None,
         shares: Sequence[Share] = (),
         binds: Sequence[Bind] = (),
-        package_mirror: str = "",
+        base: Base = DEFAULT_BASE,
     ) -> list[Target]:
         """Have these nodes up and answering over SSH; those that run are left alone."""
         with self.locked():
             network = self.reserve()
             self._refuse_addresses_outside(network, nodes)
-            base = ensure_base(self.home, on_event, package_mirror)
+            root = ensure_base(self.home, on_event, base)
             networks.bring_up(self.home, network)
             around = Surroundings(
                 network,
-                (image, base) if image else (base,),
+                (image, root) if image else (root,),
                 (*self._shared_folders(shares), *binds),
                 public_key(operator_key(self.folder / "ssh")),
             )

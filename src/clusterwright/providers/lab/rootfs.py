@@ -7,16 +7,16 @@ import json
 import os
 import platform
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from clusterwright.finding import Refused, Where, refuse
 from clusterwright.providers.lab import state
-from clusterwright.providers.lab.apt import Source, sources_for
+from clusterwright.providers.lab.apt import sources_for
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import link, place, remove_tree
 from clusterwright.providers.lab.home import LabHome
 
-SUITE = "trixie"
 BASE_FAILED = "CW7060"
 # What a machine needs to boot, to be reached over SSH and to run Ansible's modules; the rest is roles'.
 PACKAGES = (
@@ -49,46 +49,60 @@ OnEvent = Callable[[str, str], None]
 """Told the subject (a node, `base`, `image`) and what happens to it now."""
 
 
-def digest(sources: list[Source]) -> str:
-    """Names the base by everything that goes into it."""
-    content = [_LAYOUT, SUITE, platform.machine(), sorted(PACKAGES), [str(source) for source in sources]]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A Debian release, and where its packages come from: without a mirror, where the host's own do."""
+
+    suite: str = "trixie"
+    package_mirror: str = ""
+
+    def sources(self) -> list[str]:
+        return [str(source) for source in sources_for(self.suite, self.package_mirror)]
+
+    def digest(self) -> str:
+        """Names the base by everything that goes into it."""
+        content = [_LAYOUT, self.suite, platform.machine(), sorted(PACKAGES), self.sources()]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
-def ensure_base(home: LabHome, on_event: OnEvent, package_mirror: str = "") -> Path:
+DEFAULT_BASE = Base()
+
+
+def ensure_base(home: LabHome, on_event: OnEvent, base: Base) -> Path:
     """The base's folder; built on the first call, by one process at a time."""
-    sources = sources_for(SUITE, package_mirror)
-    base = home.rootfs / digest(sources)
-    if base.is_dir():
-        return base
+    folder = home.rootfs / base.digest()
+    if folder.is_dir():
+        return folder
     with state.shared_resource(home, "rootfs"):
-        if not base.is_dir():
-            on_event("base", f"building Debian {SUITE} with {len(PACKAGES)} packages")
-            _build(home, base, sources)
+        if not folder.is_dir():
+            on_event("base", f"building Debian {base.suite} with {len(PACKAGES)} packages")
+            _build(home, folder, base)
             on_event("base", "built")
-    return base
+    return folder
 
 
-def _build(home: LabHome, base: Path, sources: list[Source]) -> None:
-    partial = base.with_name(f".{base.name}.partial")
+def _build(home: LabHome, folder: Path, base: Base) -> None:
+    partial = folder.with_name(f".{folder.name}.partial")
     remove_tree(partial)
     partial.parent.mkdir(parents=True, exist_ok=True)
     home.package_archives.mkdir(parents=True, exist_ok=True)
     try:
-        run(_mmdebstrap(home, partial, sources))
+        run(_mmdebstrap(home, partial, base))
     except Refused as failed:
         remove_tree(partial)
+        whose = f"the mirror {base.package_mirror}" if base.package_mirror else "its package mirror"
         raise refuse(
             BASE_FAILED,
-            Where(path="mmdebstrap"),
-            f"the base root file system could not be built: {failed.findings[0].what}",
-            "Check that this machine reaches its package mirror, or name another one in the description",
+            Where(path="surroundings.package_mirror" if base.package_mirror else "mmdebstrap"),
+            f"the base root file system could not be built from {whose}: {failed.findings[0].what}",
+            f"Check that this machine reaches {whose} and that it has Debian {base.suite}, "
+            "or name another one as `surroundings.package_mirror`",
         ) from None
     _settle(partial)
-    partial.rename(base)
+    partial.rename(folder)
 
 
-def _mmdebstrap(home: LabHome, target: Path, sources: list[Source]) -> list[str]:
+def _mmdebstrap(home: LabHome, target: Path, base: Base) -> list[str]:
     """In namespaces of its own that end with this process: no mount and no builder outlives a kill."""
     archives = "var/cache/apt/archives"
     return [
@@ -104,7 +118,7 @@ def _mmdebstrap(home: LabHome, target: Path, sources: list[Source]) -> list[str]
         "--skip=download/empty,essential/unlink",
         f'--setup-hook=mkdir -p "$1/{archives}" && mount --bind "{home.package_archives}" "$1/{archives}"',
         f'--customize-hook=umount "$1/{archives}"',
-        SUITE, str(target), *map(str, sources),
+        base.suite, str(target), *base.sources(),
     ]  # fmt: skip
 
 
