@@ -11,10 +11,10 @@ from pathlib import Path
 from clusterwright.accept import home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
 from clusterwright.accept.home import Exchange, Token
 from clusterwright.accept.report import write
-from clusterwright.accept.result import Acceptance, GateResult
+from clusterwright.accept.result import Acceptance, GateResult, GateStatus
 from clusterwright.accept.session import NoAnswer, Session
 from clusterwright.converge.target import Target
-from clusterwright.event import Event, Report
+from clusterwright.event import Event, Report, Status
 from clusterwright.handoff import Handoff, Node
 
 NODES_AT_ONCE = 32
@@ -23,6 +23,7 @@ JOBS_AT_ONCE = 4
 RECORD_SECONDS = 15.0
 """slurmctld sends finished jobs to slurmdbd in the background."""
 BATCH_SECONDS = 30.0
+_STATUS: Mapping[GateStatus, Status] = {"pass": "ok", "fail": "failed", "skip": "skipped"}
 
 
 def accept(
@@ -32,11 +33,13 @@ def accept(
     units: Mapping[str, Sequence[str]],
     report: Report,
     run_dir: Path,
+    before: Iterable[GateResult] = (),
 ) -> Acceptance:
     """Prove the cluster. Only reads, but for jobs on idle nodes and a short-lived folder in the shared home.
 
-    `units` are the systemd units that must be active, by node. Leaves `accept.json` and `accept.html` in
-    `run_dir`. Never raises for a broken cluster: a node that is gone is a failed gate.
+    `units` are the systemd units that must be active, by node; `before` is what was found before the gates
+    and counts with them. Leaves `accept.json` and `accept.html` in `run_dir`. Never raises for a broken
+    cluster: a node that is gone is a failed gate.
     """
     started, clock = time.time(), time.monotonic()
     reach = {target.name: target for target in targets}
@@ -45,10 +48,10 @@ def accept(
     def say(results: Iterable[GateResult]) -> None:
         for result in results:
             gates.append(result)
-            status = {"pass": "ok", "fail": "failed", "skip": "skipped"}[result.status]
             text = f"{result.name}: {result.seen}"
-            report(Event("accept", status, text, result.node or None))  # type: ignore[arg-type]
+            report(Event("accept", _STATUS[result.status], text, result.node or None))
 
+    say(before)
     exchange = Exchange({node.name: Future() for node in handoff.nodes})
     with ThreadPoolExecutor(NODES_AT_ONCE) as pool, ThreadPoolExecutor(1) as front:
         scheduler = front.submit(_cluster, handoff, reach, exchange)

@@ -15,6 +15,7 @@ SYSTEM_UID = 500
 """In the middle of the system range: `adduser` takes numbers from its lower end, systemd-sysusers from its
 upper end (100 to 999, Debian policy 9.2.2)."""
 
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
 _SLURM_HOSTS = {"controller", "compute"}
 
 
@@ -47,7 +48,8 @@ def values(handoff: Handoff, site: str) -> Mapping[str, object]:
     surroundings = handoff.cluster["surroundings"]
     networks = sorted({str(row["network"]) for row in handoff.site.values()})
     controllers = [node.name for node in handoff.with_role("controller")]
-    own = [f".{handoff.cluster['domain']}", "localhost", "127.0.0.1", "::1", *networks]
+    # Programs call a controller by its short name, which no domain and no network covers.
+    own = [f".{handoff.cluster['domain']}", *controllers, "localhost", "127.0.0.1", "::1", *networks]
     return {
         "cluster": handoff.name,
         "domain": handoff.cluster["domain"],
@@ -55,9 +57,12 @@ def values(handoff: Handoff, site: str) -> Mapping[str, object]:
         "family": distribution(handoff.software["distribution"]).family,
         "controllers": controllers,
         "networks": networks,
+        "uids": sorted(user["uid"] for user in handoff.cluster["users"].values()),
         "admins": sorted(name for name, user in handoff.cluster["users"].items() if user["admin"]),
         "http_proxy": surroundings["http_proxy"],
         "no_proxy": ",".join([*surroundings["no_proxy"], *own]),
+        # apt knows exceptions by whole host names only, and does not read `no_proxy` once it has a proxy.
+        "direct_hosts": [host for host in surroundings["no_proxy"] if _HOST.fullmatch(host)],
         "package_mirror": surroundings["package_mirror"],
         "time_servers": surroundings["time_servers"],
         "slurm_repository": handoff.software["slurm_repository"],

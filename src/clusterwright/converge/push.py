@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -104,7 +103,7 @@ class _Push:
                 continue
             path = (self._folder or Path.cwd()) / hook["run"]
             if path.suffix == ".sh":
-                self.step(_HOOK_SCRIPT, hook["pools"], {"clusterwright_hook": shlex.quote(str(path))})
+                self.step(_HOOK_SCRIPT, hook["pools"], {"clusterwright_hook": str(path)})
             else:
                 self.step(str(path), hook["pools"])
 

@@ -13,6 +13,7 @@ from clusterwright.providers.lab.machine import Bind, Machine, Surroundings
 from clusterwright.providers.lab.process import MACHINE_OPTION
 
 _CONSOLE_BYTES_KEPT = 4 * 1024 * 1024
+_FUSE = Path("/dev/fuse")
 # A file, because systemd would expand the variables of a script that it is given as an argument.
 _LAUNCHER = Path(__file__).with_name("launch")
 
@@ -71,6 +72,8 @@ def _nspawn(machine: Machine, around: Surroundings) -> list[str]:
     argv.append(f"--bind-ro={_escaped(machine.hardware_folder)}:{simulate.NODE_FOLDER}")
     shared = [*around.binds, *(Bind(source, target) for source, target in machine.groups.binds())]
     argv += [f"--bind={_escaped(bind.source)}:{bind.target}" for bind in shared]
+    # Of what any machine has, a container runtime in the node needs these two, which nspawn withholds.
+    argv += ["--system-call-filter=@keyring", *([f"--bind={_FUSE}"] if _FUSE.exists() else [])]
     return [*argv, "--", "--show-status=yes"]
 
 
