@@ -17,7 +17,7 @@ _FOLDER = DATA / "software"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One piece of the stack. Of a `cluster` scope: one version wherever it is; of a `pool` scope: one a pool."""
+    """One piece of the stack. Its scope is `cluster` where all pools share one version, else `pool`."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What releases of one component ask of another: to be there (`requires`), or only to fit (`constrains`)."""
+    """What releases of one component ask of another: to be there (`requires`), or to fit (`constrains`)."""
 
     component: str
     versions: str

@@ -17,6 +17,7 @@ from clusterwright.cli.verb import (
     explain,
     init,
     list,
+    lock,
     logs,
     node,
     plan,
@@ -27,7 +28,7 @@ from clusterwright.cli.verb import (
     validate,
 )
 
-_DESCRIBE = (init, validate, plan, render, diff, explain)
+_DESCRIBE = (init, validate, lock, plan, render, diff, explain)
 _OPERATE = (up, status, accept, ssh, logs, node, diagnose, destroy)
 _REST = (list, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""

@@ -22,4 +22,38 @@ CODES: Mapping[str, Meaning] = {
         "The lab boots one distribution and has no servers outside; what differs is listed (a note).",
         "up --lab cluster.yaml, with software: {distribution: ubuntu-24.04}",
     ),
+    "CW1361": Meaning(
+        "An unknown component",
+        "The catalog of software has no component of this name.",
+        "versions: {drivre: 580}",
+    ),
+    "CW1362": Meaning(
+        "Not a version", "A wish is a version or a range of versions.", "versions: {cuda: ~=13}"
+    ),
+    "CW1363": Meaning(
+        "A version that nobody released",
+        "No release in the catalog is what was asked for, on whichever distribution.",
+        "versions: {driver: 999}",
+    ),
+    "CW1364": Meaning(
+        "A component that no pool is for",
+        "Machines without NVIDIA GPUs have no use for its driver, nor for what stands on it.",
+        "versions: {driver: 580}, on machines with AMD GPUs",
+    ),
+    "CW1365": Meaning(
+        "Wishes and facts that cannot be true together",
+        "The finding names the smallest set of them: take any away, and there is an answer.",
+        "versions: {driver: 580, fabric_manager: 570}",
+    ),
+    "CW1366": Meaning("The lock cannot be read", "`clusterwright lock` writes it; nobody edits it.", ""),
+    "CW1367": Meaning(
+        "Packages that nobody named",
+        "The release is known to fit, but not how it is packaged there (a note).",
+        "",
+    ),
+    "CW1368": Meaning(
+        "A package version that no source tells",
+        "The version of the component is known, but not the exact one of its package (a note).",
+        "",
+    ),
 }

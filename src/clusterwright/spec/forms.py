@@ -44,6 +44,13 @@ FORMS: Mapping[str, Form] = {
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
     software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),
+    software.COMPONENT: Form(
+        "name of a component", "Write it as `clusterwright lock` does, for instance `fabric_manager`"
+    ),
+    software.VERSION: Form(
+        "wish for a version",
+        "Write `580`, `580.95.05`, `>=580,<590`, `any`, or a channel or flavour such as `lts` or `580 open`",
+    ),
     software.REPOSITORY: Form(
         "repository's URL",
         "Write `https://host/path` or `file:///path`, without a user or password",

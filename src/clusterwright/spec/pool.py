@@ -10,6 +10,7 @@ from pydantic import Field, StrictInt
 from clusterwright.spec.base import Described, OneOrMany
 from clusterwright.spec.name import Label, NodeSet
 from clusterwright.spec.quantity import Watts
+from clusterwright.spec.software import Versions
 
 MACHINE = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 FEATURE = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
@@ -50,5 +51,7 @@ class Pool(Described):
     """Slurm features that a job can ask for with `--constraint`."""
     partitions: Annotated[list[Label], OneOrMany()] = []
     """Partitions of the pool's compute nodes; without any, one partition named as the pool."""
+    versions: Versions = {}
+    """As `software.versions`, for this pool; instead of it where pools may differ, as in their driver."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictBool
+from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.surroundings import Beside
@@ -13,7 +13,30 @@ Distribution = Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"]
 
 PACKAGE = r"^[a-z0-9][a-z0-9+.:-]+$"
 REPOSITORY = r"^(https?://[^\s/@]+|file:/)(/[^\s]*)?$"
+COMPONENT = r"^[a-z][a-z0-9_]{0,30}$"
+_CLAUSE = r"(==|!=|<=|>=|<|>|~=)? *[0-9][0-9A-Za-z.+_-]*(\.\*)?"
+_WORD = r"(any|lts|production|feature|open|proprietary)"
+VERSION = rf"^({_CLAUSE}( *, *{_CLAUSE})*|{_WORD})( {_WORD})*$"
 SUITE = r"^[A-Za-z0-9.][A-Za-z0-9./_-]*$"
+
+
+def _as_text(value: object) -> object:
+    """`cuda: 13` needs no quotes."""
+    return str(value) if type(value) is int else value
+
+
+Versions = dict[
+    Annotated[str, Field(pattern=COMPONENT)],
+    Annotated[
+        str,
+        BeforeValidator(_as_text),
+        StringConstraints(pattern=VERSION, max_length=100),
+        WithJsonSchema(
+            {"type": ["string", "number"], "pattern": VERSION, "maxLength": 100, "examples": [">=580,<590"]}
+        ),
+    ],
+]
+"""Component → the version that is wished for."""
 
 
 class Repository(Described):
@@ -34,10 +57,16 @@ class Software(Described):
 
     distribution: Distribution = "debian-13"
     """Distribution of every node."""
+    versions: Versions = {}
+    """Versions of the GPU host stack that are wished for, by component: `driver: 580`, `cuda: 13.0.2`, a
+    range such as `>=580,<590`, a channel (`lts`, `production`, `feature`), a driver's `open` or `proprietary`
+    modules, or `any`, which brings what nothing else needs. `clusterwright lock` chooses the rest."""
     packages: list[Annotated[str, Field(pattern=PACKAGE)]] = []
     """Further packages of the distribution on every node."""
     slurm_repository: Repository | None = None
     """Where Slurm's packages come from, when not from the distribution."""
+    mirror: Repository | None = None
+    """One repository that has every package of the lock, in place of the vendors' own."""
     containers: StrictBool = False
     """Install the container runtime that the distribution carries (podman, or Apptainer where packaged)."""
     monitoring: StrictBool = True

@@ -1,0 +1,153 @@
+"""From chosen releases to a lock: packages by their names, where they come from, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from clusterwright.catalog.software import Package, Release, SoftwareCatalog, accepts, parsed
+from clusterwright.plan.software.lock import Locked, Source
+from clusterwright.plan.software.prefer import channels_of
+from clusterwright.plan.software.problem import (
+    Candidate,
+    Demand,
+    Problem,
+    component_of,
+    identifier_of,
+    pool_of,
+)
+from clusterwright.plan.software.question import Given
+from clusterwright.plan.software.reason import Between, Machine, Wished
+from clusterwright.plan.software.traits import PoolFacts
+
+Answer = Mapping[str, Candidate]
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """An answer with all that its words and packages are taken from."""
+
+    catalog: SoftwareCatalog
+    distribution: str
+    pools: Mapping[str, PoolFacts]
+    problem: Problem
+    answer: Answer
+
+    def pool(self, pool: str) -> dict[str, Locked]:
+        """What is locked in a pool, by component."""
+        chosen = {
+            component_of(identifier): candidate
+            for identifier, candidate in self.answer.items()
+            if pool_of(identifier) == pool and candidate.release is not None
+        }
+        cuda = chosen["cuda"].version if "cuda" in chosen else ""
+        return {name: self._locked(name, pool, chosen[name], cuda) for name in sorted(chosen)}
+
+    def _locked(self, component: str, pool: str, candidate: Candidate, cuda: str) -> Locked:
+        release = candidate.release
+        assert release is not None
+        rows = self._packages(candidate)
+        fields = _fields(release, cuda)
+        identifier = identifier_of(component, pool)
+        return Locked(
+            version=release.version,
+            flavour=candidate.flavour,
+            packages={row.package.format_map(fields): _filled(row.package_version, fields) for row in rows},
+            services=tuple(dict.fromkeys(service for row in rows for service in row.services)),
+            hold=tuple(row.package.format_map(fields) for row in rows if row.hold),
+            repository=next((row.repository for row in rows if row.repository), None),
+            sha256=release.sha256,
+            why=tuple(dict.fromkeys([*self._why(identifier), *self._channel(identifier, release)])),
+        )
+
+    def _packages(self, candidate: Candidate) -> list[Package]:
+        release = candidate.release
+        assert release is not None
+        return [
+            row
+            for row in self.catalog.packages
+            if row.component == release.component
+            and self.distribution in row.distributions
+            and (not row.flavours or candidate.flavour in row.flavours)
+            and accepts(row.versions, release.version)
+        ]
+
+    def _why(self, identifier: str) -> Iterator[str]:
+        """Wishes, then why it is there at all, then what narrows it.
+
+        What was locked before is no reason: the same answer has the same words.
+        """
+        demands = [one for one in self.problem.demands if one.target == identifier and self._holds(one)]
+        everything = self.problem.everything(identifier)
+        narrow = [one.reason for one in demands if one.allowed | 1 != everything]
+        bring = [one.reason for one in demands if not one.allowed & 1]
+        machines = [reason for reason in bring if isinstance(reason, Machine)]
+        told = [
+            *(reason for reason in narrow + bring if isinstance(reason, Wished)),
+            *(machines or bring),
+            *narrow,
+        ]
+        for reason in told:
+            match reason:
+                case Wished(wish=wish):
+                    yield f"{wish.where.path} asks for it: {wish.text}"
+                case Machine(rule=rule) | Between(rule=rule):
+                    yield rule.why
+                case Given(why=why):
+                    yield why
+
+    def _holds(self, demand: Demand) -> bool:
+        return not demand.source or bool(self._chosen(demand.source) & demand.when)
+
+    def _channel(self, identifier: str, release: Release) -> Iterator[str]:
+        traits = self.pools[pool_of(identifier)].traits
+        channels = channels_of(component_of(identifier), traits, self.catalog)
+        if channels and release.channel not in channels:
+            kind = f"of the channel {release.channel}" if release.channel else "of no channel"
+            yield f"a release {kind}, taken only when asked for or when nothing else fits"
+
+    def _chosen(self, identifier: str) -> int:
+        return 1 << self.problem.candidates[identifier].index(self.answer[identifier])
+
+    def sources(self, pools: Mapping[str, Mapping[str, Locked]]) -> dict[str, dict[str, Source]]:
+        """Repositories of what is locked, each as every architecture in use sees it."""
+        wanted = sorted(
+            {
+                (locked.repository, self.pools[pool].architecture)
+                for pool, rows in pools.items()
+                for locked in rows.values()
+                if locked.repository
+            }
+        )
+        found: dict[str, dict[str, Source]] = {}
+        for name, architecture in wanted:
+            for row in self.catalog.repositories:
+                here = self.distribution in row.distributions and architecture in row.architectures
+                if row.name == name and here:
+                    found.setdefault(name, {})[architecture] = Source(
+                        row.url, row.suite, row.components, row.key_url, row.fingerprint or None
+                    )
+        return found
+
+
+def _fields(release: Release, cuda: str) -> dict[str, str]:
+    """What package names and versions may be made of."""
+    numbers = [*map(str, parsed(release.version).release), "0"]
+    built = dict(release.built_for).get("cuda", "")
+    fields = {
+        "version": release.version,
+        "branch": numbers[0],
+        "major": numbers[0],
+        "minor": numbers[1],
+        "cuda": ".".join(cuda.split(".")[:2]),
+        "cuda_major": built or cuda.partition(".")[0],
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _filled(template: str, fields: Mapping[str, str]) -> str | None:
+    """None where the version is not known exactly, or hangs on a component that is not there."""
+    try:
+        return template.format_map(fields) or None
+    except KeyError:
+        return None

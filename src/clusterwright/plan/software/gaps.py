@@ -1,0 +1,30 @@
+"""What a lock cannot say because no source tells it: each gap is a finding, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterwright.finding import Finding, Severity, Where
+from clusterwright.plan.software.lock import Lock
+
+
+def gaps(lock: Lock, file: str) -> Iterator[Finding]:
+    """Notes on components whose packages, or their exact versions, the catalog does not know."""
+    where = Where(file)
+    nameless: set[str] = set()
+    loose: dict[str, set[str]] = {}
+    for rows in lock.pools.values():
+        for component, locked in rows.items():
+            if not locked.packages:
+                nameless.add(f"{component} {locked.version}")
+            for package, version in locked.packages.items():
+                if version is None:
+                    loose.setdefault(f"{component} {locked.version}", set()).add(package)
+    for said in sorted(nameless):
+        what = f"how {said} is packaged for {lock.distribution} is not known"
+        remedy = "Add its rows to the catalog's packages.csv, with their source"
+        yield Finding("CW1367", where, what, remedy, Severity.NOTE)
+    for said, packages in sorted(loose.items()):
+        what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
+        remedy = "What the repository has of that name is taken; the lock says `null`"
+        yield Finding("CW1368", where, what, remedy, Severity.NOTE)

@@ -1,0 +1,73 @@
+"""What is better: what is there already, else the channels of `defaults.csv`, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from clusterwright.catalog.software import SoftwareCatalog
+from clusterwright.plan.software.problem import ABSENT, Candidate
+
+
+def ranked(
+    candidates: Sequence[Candidate],
+    channels: Sequence[str],
+    previous: tuple[str, str] | None,
+) -> tuple[Candidate, ...]:
+    """Absence first, because nothing is installed that nobody needs; then the best first.
+
+    `candidates` are in the order of their versions. A channel that no preference names comes last: it is
+    taken when somebody asks for it, or where nothing else fits.
+    """
+    version, flavour = previous or ("", "")
+    places = {channel: place for place, channel in enumerate(channels)}
+
+    def key(numbered: tuple[int, Candidate]) -> tuple[bool, bool, bool, int, int, int]:
+        number, candidate = numbered
+        release = candidate.release
+        assert release is not None
+        position = order[release.version]
+        return (
+            bool(previous) and candidate.version != version,
+            bool(previous) and series(candidate.version) != series(version),
+            bool(previous) and candidate.flavour != flavour,
+            places.get(release.channel, len(places)) if places else 0,
+            -position,
+            number,
+        )
+
+    order: dict[str, int] = {}
+    for candidate in candidates:
+        order.setdefault(candidate.version, len(order))
+    return (ABSENT, *(candidate for _, candidate in sorted(enumerate(candidates), key=key)))
+
+
+def series(version: str) -> str:
+    """The first number: a driver's branch, CUDA's major version."""
+    return version.partition(".")[0]
+
+
+def channels_of(component: str, traits: Collection[str], catalog: SoftwareCatalog) -> tuple[str, ...]:
+    """Preferred channels, the best first; none where the component has no channels to choose from."""
+    rows = (row for row in catalog.preferences if row.component == component)
+    return next((row.channels for row in rows if not row.trait or row.trait in traits), ())
+
+
+def needed_first(catalog: SoftwareCatalog) -> tuple[str, ...]:
+    """Components in the order in which they are chosen: what others rest on comes before them."""
+    rests_on: dict[str, set[str]] = {name: set() for name in catalog.components}
+    for rule in catalog.rules:
+        rests_on[rule.component].add(rule.needs)
+    for name in catalog.components:
+        rests_on[name] |= {need for release in catalog.releases(name) for need, _ in release.built_for}
+    found: dict[str, None] = {}
+    _visit(rests_on, rests_on, found, set())
+    return tuple(found)
+
+
+def _visit(
+    names: Iterable[str], rests_on: dict[str, set[str]], found: dict[str, None], open_: set[str]
+) -> None:
+    for name in sorted(names):
+        if name not in found and name not in open_:
+            _visit(rests_on[name], rests_on, found, {*open_, name})
+            found[name] = None

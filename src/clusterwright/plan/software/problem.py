@@ -1,0 +1,130 @@
+"""The question as a search sees it: identifiers, candidates for each, and what rules them out.
+
+An identifier is `component@pool`, or `component` for the version that pools share. Sets of candidates are
+bit masks: bit N stands for the Nth candidate of an identifier. Candidates are in the order of preference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from clusterwright.catalog.software import Release
+from clusterwright.plan.software.reason import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A release in one of its flavours, or the absence of the component."""
+
+    release: Release | None
+    flavour: str = ""
+
+    @property
+    def version(self) -> str:
+        return self.release.version if self.release else ""
+
+
+ABSENT = Candidate(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """`target` is one of `allowed`; with a `source`, only where that is one of `when`."""
+
+    reason: Reason
+    target: str
+    allowed: int
+    source: str = ""
+    when: int = 0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Candidates of each identifier, identifiers in the order in which they are chosen, and all demands."""
+
+    candidates: Mapping[str, tuple[Candidate, ...]]
+    demands: tuple[Demand, ...]
+
+    @cached_property
+    def order(self) -> Mapping[str, int]:
+        return {identifier: position for position, identifier in enumerate(self.candidates)}
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        return tuple(dict.fromkeys(demand.reason for demand in self.demands))
+
+    def everything(self, identifier: str) -> int:
+        return (1 << len(self.candidates[identifier])) - 1
+
+    @cached_property
+    def allowed(self) -> Mapping[str, int]:
+        """What the demands without a source leave of each identifier."""
+        masks = {identifier: self.everything(identifier) for identifier in self.candidates}
+        for demand in self.demands:
+            if not demand.source:
+                masks[demand.target] &= demand.allowed
+        return masks
+
+    def follows(self, identifier: str, index: int) -> Mapping[str, int]:
+        """What a choice leaves of other identifiers; demands are read in both directions."""
+        key = (identifier, index)
+        if key not in self._consequences:
+            self._consequences[key] = self._follows(identifier, 1 << index)
+        return self._consequences[key]
+
+    def _follows(self, identifier: str, bit: int) -> dict[str, int]:
+        masks: dict[str, int] = {}
+        for demand in self._touching[identifier]:
+            if demand.source == identifier and demand.when & bit:
+                other, mask = demand.target, demand.allowed
+            elif demand.target == identifier and not demand.allowed & bit:
+                other, mask = demand.source, ~demand.when
+            else:
+                continue
+            masks[other] = masks.get(other, self.everything(other)) & mask
+        return masks
+
+    @cached_property
+    def _consequences(self) -> dict[tuple[str, int], dict[str, int]]:
+        return {}
+
+    @cached_property
+    def _touching(self) -> Mapping[str, list[Demand]]:
+        touching: dict[str, list[Demand]] = {identifier: [] for identifier in self.candidates}
+        for demand in self.demands:
+            if demand.source:
+                touching[demand.source].append(demand)
+                touching[demand.target].append(demand)
+        return touching
+
+    def only(self, reasons: Collection[Reason]) -> Problem:
+        """The same question with some of its reasons."""
+        return replace(self, demands=tuple(demand for demand in self.demands if demand.reason in reasons))
+
+    def about(self, test: Callable[[str], bool]) -> Problem:
+        """The same question about some of the identifiers, as if the others were not there."""
+        kept = {key: rows for key, rows in self.candidates.items() if test(key)}
+        demands = (one for one in self.demands if one.target in kept and one.source in {"", *kept})
+        return Problem(kept, tuple(demands))
+
+
+def identifier_of(component: str, pool: str = "") -> str:
+    return f"{component}@{pool}" if pool else component
+
+
+def component_of(identifier: str) -> str:
+    return identifier.partition("@")[0]
+
+
+def pool_of(identifier: str) -> str:
+    return identifier.partition("@")[2]
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Positions of the bits that are set, the lowest first."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest

@@ -1,0 +1,74 @@
+"""The search, which is resolvelib's: pin an identifier, see what follows, go back where nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Resolver
+
+from clusterwright.plan.software.problem import Candidate, Problem, bits
+
+_MAX_ROUNDS = 100_000
+
+
+class _Requirement(NamedTuple):
+    identifier: str
+    allowed: int
+
+
+class _Pin(NamedTuple):
+    identifier: str
+    number: int
+
+
+class _Provider(AbstractProvider[_Requirement, _Pin, str]):
+    """Every demand as a requirement: the set of candidates that it leaves."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    def identify(self, requirement_or_candidate: _Requirement | _Pin) -> str:
+        return requirement_or_candidate.identifier
+
+    def get_preference(self, identifier: str, *_: Any, **__: Any) -> int:
+        return self._problem.order[identifier]
+
+    def find_matches(
+        self,
+        identifier: str,
+        requirements: Mapping[str, Iterator[_Requirement]],
+        incompatibilities: Mapping[str, Iterator[_Pin]],
+    ) -> Sequence[_Pin]:
+        mask = self._problem.everything(identifier)
+        for requirement in requirements[identifier]:
+            mask &= requirement.allowed
+        for pin in incompatibilities[identifier]:
+            mask &= ~(1 << pin.number)
+        return [_Pin(identifier, index) for index in bits(mask)]
+
+    def is_satisfied_by(self, requirement: _Requirement, candidate: _Pin) -> bool:
+        return bool(requirement.allowed >> candidate.number & 1)
+
+    def get_dependencies(self, candidate: _Pin) -> Iterable[_Requirement]:
+        left = self._problem.follows(candidate.identifier, candidate.number)
+        return [_Requirement(identifier, mask) for identifier, mask in left.items()]
+
+
+def search(problem: Problem) -> Mapping[str, int] | None:
+    """The chosen candidate of each identifier, or None where there is no answer."""
+    roots = [_Requirement(identifier, mask) for identifier, mask in problem.allowed.items()]
+    resolver = Resolver(_Provider(problem), BaseReporter())
+    try:
+        result = resolver.resolve(roots, max_rounds=_MAX_ROUNDS)
+    except ResolutionImpossible:
+        return None
+    return {identifier: pin.number for identifier, pin in result.mapping.items()}
+
+
+def best(problem: Problem) -> Mapping[str, Candidate] | None:
+    """The answer in which each identifier, in its order, has the best candidate that is left to it."""
+    found = search(problem)
+    if found is None:
+        return None
+    return {key: problem.candidates[key][found[key]] for key in problem.candidates}
