@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clusterwright.bundle import generated
 from clusterwright.bundle.collection import INSTALL, digest
-from clusterwright.bundle.facts import facts, file_server, values
+from clusterwright.bundle.facts import facts, file_server, stack_of, values
 from clusterwright.bundle.packages import packages_of
 from clusterwright.bundle.role import Facts, Role, holds, roles
 from clusterwright.bundle.wanted import Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
@@ -38,7 +38,6 @@ class Bundle:
         self._kinds: dict[tuple[object, ...], Kind] = {}
         self._node_json: dict[tuple[object, ...], str] = {}
         self._server = file_server(handoff)
-        self._values = {site: values(handoff, site) for site in handoff.site}
 
     def wanted(self, node: Node) -> Wanted:
         kind = self._kind(node)
@@ -80,7 +79,10 @@ class Bundle:
                 yield node
 
     def _key(self, node: Node) -> tuple[object, ...]:
-        return node.roles, node.site, node.name == self._server
+        return node.roles, node.site, node.name == self._server, node.pool if self._has_stack(node) else ""
+
+    def _has_stack(self, node: Node) -> bool:
+        return bool(stack_of(self._handoff, node))
 
     def _kind(self, node: Node) -> Kind:
         key = self._key(node)
@@ -94,11 +96,15 @@ class Bundle:
         units = tuple(self._units(node, known, applied))
         active = {unit.name for unit in units if unit.active}
         named = {role.name for role in applied}
-        early = generated.attached(self._handoff, self._attachments)
+        early = (
+            *generated.attached(self._handoff, self._attachments),
+            *generated.vendors(self._handoff, node, self._attachments),
+        )
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
         files = [_file(file, active) for file in (*rendered, *self._generated(node, named))]
         files += [_file(file, active, early=True) for file in early]
-        files += [file for role in applied for file in self._role_files(role, known, node.site, active)]
+        filled = values(self._handoff, node)
+        files += [file for role in applied for file in self._role_files(role, known, filled, active)]
         files.append(_preset(units))
         rows = (row for role in applied for row in role.directories if holds(_when(row), known))
         return Kind(
@@ -106,7 +112,7 @@ class Bundle:
             files=tuple(sorted(files, key=lambda file: file.path)),
             directories=tuple(sorted(map(_directory, rows), key=lambda row: row.path)),
             units=units,
-            packages=packages_of(self._handoff, known, applied),
+            packages=packages_of(self._handoff, node, known, applied),
             users=generated.users(self._handoff),
             accounting=generated.accounting(self._handoff) if "slurm_database" in named else None,
             roles_digest=digest(),
@@ -118,7 +124,9 @@ class Bundle:
             role = next(role for role in roles() if role.name == "shared_home")
             yield from generated.mounts(self._handoff, node, role)
 
-    def _role_files(self, role: Role, known: Facts, site: str, active: set[str]) -> Iterator[WantedFile]:
+    def _role_files(
+        self, role: Role, known: Facts, filled: Mapping[str, object], active: set[str]
+    ) -> Iterator[WantedFile]:
         for row in role.files:
             if not holds(_when(row), known):
                 continue
@@ -127,18 +135,17 @@ class Bundle:
             if row.get("key"):
                 yield _key_file(row, self._keys[row["path"]], mode, _present(affects, active))
             else:
-                text = role.text(row["source"], self._values[site])
+                text = role.text(row["source"], filled)
                 file = NodeFile(row["path"], text, (), mode=mode, affects=affects, **settings)
                 yield _file(file, active, early=bool(row.get("early")))
 
     def _units(self, node: Node, known: Facts, applied: list[Role]) -> Iterator[WantedUnit]:
         """Every unit that packages bring is either run by a role of this node or switched off."""
-        parts = distribution(self._handoff.software["distribution"]).parts
         named: set[str] = set()
         for role in applied:
-            rows = [row for row in role.parts if holds(_when(row), known)]
-            named.update(name for row in rows if _treats(row, "left") for name in parts[row["name"]].services)
-            brought = [name for row in rows if _treats(row, "run") for name in parts[row["name"]].services]
+            rows = list(self._services(role, node, known))
+            named.update(name for row, services in rows if _treats(row, "left") for name in services)
+            brought = [name for row, services in rows if _treats(row, "run") for name in services]
             units = [WantedUnit(name, role.name, True, True) for name in sorted(brought, key=_starting_order)]
             if role.name == "shared_home":
                 files = generated.mounts(self._handoff, node, role)
@@ -152,10 +159,25 @@ class Bundle:
         for service in sorted(self._switchable() - named):
             yield WantedUnit(service, "base", False, False)
 
+    def _services(
+        self, role: Role, node: Node, known: Facts
+    ) -> Iterator[tuple[Mapping[str, Any], Sequence[str]]]:
+        """What a role's parts and components bring to a node, each with its row."""
+        parts = distribution(self._handoff.software["distribution"]).parts
+        stack = stack_of(self._handoff, node)
+        for row in role.parts:
+            if holds(_when(row), known):
+                yield row, parts[row["name"]].services
+        for row in role.components_in(stack, known):
+            yield row, stack[row["name"]]["services"]
+
     def _switchable(self) -> set[str]:
         """Services that packages bring and that only some nodes run."""
         parts = distribution(self._handoff.software["distribution"]).parts
-        return {service for name, part in parts.items() if name != "base" for service in part.services}
+        stacks = self._handoff.software["stacks"].values()
+        locked = {service for stack in stacks for row in stack.values() for service in row["services"]}
+        carried = {service for name, part in parts.items() if name != "base" for service in part.services}
+        return carried | locked
 
 
 def _preset(units: Iterable[WantedUnit]) -> WantedFile:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from clusterwright.bundle.role import Facts
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.slurm import releases
 from clusterwright.handoff import Handoff, Node
+from clusterwright.plan.software.traits import traits
 
 SYSTEM_USER = "clusterwright"
 SYSTEM_UID = 500
@@ -22,9 +24,16 @@ _SLURM_HOSTS = {"controller", "compute"}
 def facts(handoff: Handoff, node: Node) -> Facts:
     software, scheduler = handoff.software, handoff.scheduler
     release = releases()[str(scheduler["release"])]
+    hardware, stack = handoff.hardware[node.machine], stack_of(handoff, node)
     served = [share for share in handoff.storage["shares"].values() if share["kind"] == "served"]
     return {
         "role": node.roles,
+        "component": tuple(stack),
+        "flavour": tuple(sorted({row["flavour"] for row in stack.values()})),
+        "trait": tuple(sorted(traits(hardware))),
+        "gpu_vendor": (hardware.gpu_vendor or "none",),
+        "gpu_generation": (hardware.gpu_generation or "none",),
+        "nic": tuple(sorted({nic.kind for nic in hardware.nics})),
         "distribution": (str(software["distribution"]),),
         "slurm_source": (str(software["slurm_source"]),),
         "auth": ("sack" if release.auth == "slurm" else "munge",),
@@ -43,8 +52,13 @@ def facts(handoff: Handoff, node: Node) -> Facts:
     }
 
 
-def values(handoff: Handoff, site: str) -> Mapping[str, object]:
-    """What a role's template is filled with; the same for every node of a site."""
+def stack_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:
+    """The locked components of a node's pool, by name."""
+    return handoff.software["stacks"].get(node.pool, {})  # type: ignore[no-any-return]  # a section is plain JSON
+
+
+def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
+    """What a role's template is filled with; the same for every node of a kind."""
     surroundings = handoff.cluster["surroundings"]
     networks = sorted({str(row["network"]) for row in handoff.site.values()})
     controllers = [node.name for node in handoff.with_role("controller")]
@@ -68,7 +82,10 @@ def values(handoff: Handoff, site: str) -> Mapping[str, object]:
         "slurm_repository": handoff.software["slurm_repository"],
         "shares": handoff.storage["shares"],
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
-        "site": site,
+        "site": node.site,
+        "stack": stack_of(handoff, node),
+        "traits": sorted(traits(handoff.hardware[node.machine])),
+        "hardware": handoff.hardware[node.machine],
     }
 
 

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import PurePosixPath
+from typing import Any
 
-from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mount_unit
+from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mount_unit, stack_of
 from clusterwright.bundle.role import Role
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.handoff import Handoff, Node
@@ -24,6 +25,8 @@ def attachments(handoff: Handoff) -> tuple[str, ...]:
     """Paths, beside the description, of files whose text nodes need: certificates, a repository's key."""
     repository = handoff.software["slurm_repository"]
     keys = [repository["key"]] if repository else []
+    vendors = (row for rows in handoff.software["repositories"].values() for row in rows.values())
+    keys += sorted({row["key"] for row in vendors if row["key"]})
     return (*handoff.cluster["surroundings"]["certificate_authorities"], *keys)
 
 
@@ -35,6 +38,37 @@ def attached(handoff: Handoff, texts: Mapping[str, str]) -> Iterator[NodeFile]:
     if handoff.software["slurm_repository"]:
         key = handoff.software["slurm_repository"]["key"]
         yield NodeFile("/etc/apt/keyrings/clusterwright-slurm.asc", texts[key], ())
+
+
+def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[NodeFile]:
+    """Repositories of what is locked for a node, and pins, so that no upgrade moves it."""
+    stack = stack_of(handoff, node)
+    architecture = handoff.hardware[node.machine].architecture
+    for name in sorted({row["repository"] for row in stack.values()} & set(handoff.software["repositories"])):
+        row = handoff.software["repositories"][name][architecture]
+        keyring = f"/etc/apt/keyrings/clusterwright-{name}.asc"
+        if row["key"]:
+            yield NodeFile(keyring, texts[row["key"]], ())
+        yield NodeFile(f"/etc/apt/sources.list.d/clusterwright-{name}.sources", _deb822(row, keyring), ())
+    for component, row in sorted(stack.items()):
+        pins = "\n".join(
+            f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n"
+            for package, version in sorted(row["packages"].items())
+            if version
+        )
+        if pins:
+            yield NodeFile(f"/etc/apt/preferences.d/clusterwright-{component}", pins, ())
+
+
+def _deb822(row: Mapping[str, Any], keyring: str) -> str:
+    fields = {
+        "Types": "deb",
+        "URIs": row["url"],
+        "Suites": row["suite"],
+        "Components": " ".join(row["components"]),
+        "Signed-By": keyring,
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
 
 
 def authorized_keys(handoff: Handoff) -> Iterator[NodeFile]:
@@ -106,5 +140,6 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...]) -> str:
         "config_overrides": handoff.scheduler["config_overrides"],
         "mounts": sorted(handoff.storage["shares"]) if node.name != file_server(handoff) else [],
         "units": units,
+        "stack": stack_of(handoff, node),
     }
     return json.dumps(body, indent=1, sort_keys=True) + "\n"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clusterwright.bundle.facts import stack_of
 from clusterwright.bundle.role import Facts, Role, holds
 from clusterwright.catalog.distributions import distribution
-from clusterwright.handoff import Handoff
+from clusterwright.handoff import Handoff, Node
 
 # https://slurm.schedmd.com/quickstart_admin.html#debinstall (2026-11)
 _SCHEDMD = {
@@ -20,11 +21,19 @@ _SCHEDMD = {
 _IN_SCHEDMDS_CORE = {"slurm-wlm-mysql-plugin", "slurm-wlm-jwt-plugin"}
 
 
-def packages_of(handoff: Handoff, facts: Facts, roles: Iterable[Role]) -> tuple[str, ...]:
-    """Packages of the roles' parts, and those that the description adds; sorted."""
+def packages_of(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role]) -> tuple[str, ...]:
+    """Packages of the roles' parts, of the lock (`name=version`) and of the description; sorted."""
+    roles = tuple(roles)
     parts = distribution(handoff.software["distribution"]).parts
     rows = (row for role in roles for row in role.parts if holds(row.get("when", {}), facts))
     names = {package for row in rows for package in parts[row["name"]].packages}
     if handoff.software["slurm_source"] == "repository":
         names = {_SCHEDMD.get(name, name) for name in names - _IN_SCHEDMDS_CORE}
-    return tuple(sorted(names | set(handoff.software["packages"])))
+    stack = stack_of(handoff, node)
+    locked = (
+        f"{package}={version}" if version else package
+        for role in roles
+        for component in role.components_in(stack, facts)
+        for package, version in stack[component["name"]]["packages"].items()
+    )
+    return tuple(sorted({*names, *locked, *handoff.software["packages"]}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,10 +40,16 @@ class Role:
     applies: Mapping[str, Collection[str]]
     parts: tuple[Mapping[str, Any], ...]
     """Rows of the distributions' package table."""
+    components: tuple[Mapping[str, Any], ...]
+    """Components of the lock, where the node's pool has them."""
     directories: tuple[Mapping[str, Any], ...]
     files: tuple[Mapping[str, Any], ...]
     units: tuple[Mapping[str, Any], ...]
     folder: Path
+
+    def components_in(self, stack: Collection[str], facts: Facts) -> Iterator[Mapping[str, Any]]:
+        """Rows of components that a node has."""
+        return (row for row in self.components if row["name"] in stack and holds(row.get("when", {}), facts))
 
     def text(self, source: str, values: Mapping[str, object]) -> str:
         """A file of `files/` as it is, or of `templates/` with these values filled in."""
@@ -80,9 +86,15 @@ def _read(name: str) -> Role:
     return Role(
         name=name,
         applies=body.get("applies", {}),
-        parts=tuple(row if isinstance(row, dict) else {"name": row} for row in body.get("parts", ())),
+        parts=_named(body.get("parts", ())),
+        components=_named(body.get("components", ())),
         directories=tuple(body.get("directories", ())),
         files=tuple(body.get("files", ())),
-        units=tuple(row if isinstance(row, dict) else {"name": row} for row in body.get("units", ())),
+        units=_named(body.get("units", ())),
         folder=folder,
     )
+
+
+def _named(rows: Collection[Any]) -> tuple[Mapping[str, Any], ...]:
+    """A row that is only a name may be written as that."""
+    return tuple(row if isinstance(row, dict) else {"name": row} for row in rows)

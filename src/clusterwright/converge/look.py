@@ -104,10 +104,19 @@ def stays_away(seen: dict[str, str]) -> bool:
 def packages_missing(packages: list[str]) -> list[str]:
     if not packages:
         return []
-    argv = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n", "--", *packages]
-    output = subprocess.run(argv, capture_output=True, text=True).stdout
-    installed = {line.split()[0] for line in output.splitlines() if line.split()[1:] in (["ii"], ["hi"])}
-    return [package for package in packages if package not in installed]
+    names = [package.partition("=")[0] for package in packages]
+    form = "--showformat=${Package} ${Version} ${db:Status-Abbrev}\n"
+    output = subprocess.run(
+        ["dpkg-query", "--show", form, "--", *names], capture_output=True, text=True
+    ).stdout
+    lines = [line.split() for line in output.splitlines()]
+    installed = {line[0]: line[1] for line in lines if line[2:] in (["ii"], ["hi"])}
+    # Packages that are locked are `name=version`; of the others any version will do.
+    return [
+        package
+        for package, name in zip(packages, names)
+        if name not in installed or package not in (name, f"{name}={installed[name]}")
+    ]
 
 
 def drift_of_users(users: list[dict[str, object]]) -> list[str]:

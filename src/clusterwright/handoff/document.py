@@ -58,7 +58,8 @@ class Handoff:
     scheduler: Mapping[str, Any]
     """`release`, `partitions`, `accounts`, `options`, `accounting`, `rest`, `cgroup`, `config_overrides`."""
     software: Mapping[str, Any]
-    """`distribution`, `packages`, `slurm_repository`, `containers`, `monitoring`."""
+    """`distribution`, `packages`, `slurm_repository`, `containers`, `monitoring`; the lock: `stacks` by pool,
+    `repositories`."""
     version: int = VERSION
 
     @property

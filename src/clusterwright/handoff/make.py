@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from clusterwright.handoff.document import Handoff, Node
+from clusterwright.handoff.software import software_section
 from clusterwright.plan.model import ClusterPlan
 
 
@@ -70,14 +71,5 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "cgroup": {"plugin": ground.cgroup_plugin, "mountpoint": ground.cgroup_mountpoint},
             "config_overrides": ground.simulated,
         },
-        software={
-            "distribution": spec.software.distribution,
-            "packages": list(spec.software.packages),
-            "slurm_source": plan.slurm_source,
-            "slurm_repository": (
-                spec.software.slurm_repository.model_dump() if spec.software.slurm_repository else None
-            ),
-            "containers": spec.software.containers,
-            "monitoring": spec.software.monitoring,
-        },
+        software=software_section(plan),
     )

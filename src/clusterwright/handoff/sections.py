@@ -158,8 +158,30 @@ class RepositorySection(_Closed):
     key: str
 
 
+class ComponentSection(_Closed):
+    """One component of a pool's host software, as it is locked. Packages without a version: any."""
+
+    version: str
+    flavour: str
+    packages: dict[str, str | None]
+    services: list[str]
+    hold: list[str]
+    repository: str | None
+
+
+class VendorRepositorySection(_Closed):
+    """Where locked packages come from. `key` is a file beside the description; else it is fetched."""
+
+    url: str
+    suite: str
+    components: list[str]
+    key: str | None
+    key_url: str | None
+    fingerprint: str | None
+
+
 class SoftwareSection(_Closed):
-    """What is installed, and from where."""
+    """What is installed, and from where: `stacks` by pool and component, `repositories` by architecture."""
 
     distribution: str
     packages: list[str]
@@ -167,6 +189,8 @@ class SoftwareSection(_Closed):
     slurm_repository: RepositorySection | None
     containers: bool
     monitoring: bool
+    stacks: dict[str, dict[str, ComponentSection]]
+    repositories: dict[str, dict[str, VendorRepositorySection]]
 
 
 class Document(_Closed):

@@ -11,6 +11,7 @@ from clusterwright.plan.address import assign, room
 from clusterwright.plan.model import ClusterPlan, Ground, PlannedNode, PlannedPartition, PlannedSite
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.place import Layout
+from clusterwright.plan.software.lock import Lock
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import fold
 from clusterwright.spec.pool import Role
@@ -24,11 +25,13 @@ def plan(
     ground: Mapping[str, Ground] | None = None,
     previous: Mapping[str, str] | None = None,
     rehearsal_of: tuple[str, ...] = (),
+    lock: Lock | None = None,
 ) -> ClusterPlan:
     """Expand a description that passed its checks.
 
     `ground` is by site name (`main` for a cluster with one site); `previous` gives the addresses that nodes
-    have already. A description that cannot be expanded is refused as CW1200; the checks say why and where.
+    have already. Without a `lock` there is no software but the distribution's. A description that cannot be
+    expanded is refused as CW1200; the checks say why and where.
     """
     outline = Outline(spec, ground or {})
     release = outline.slurm_release
@@ -43,6 +46,7 @@ def plan(
         partitions=tuple(_partitions(outline)),
         slurm_release=release,
         slurm_source=outline.slurm_source,
+        lock=lock or Lock(spec.software.distribution, {}, {}, {}),
         rehearsal_of=rehearsal_of,
     )
 

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clusterwright.catalog.hardware import Hardware
+from clusterwright.plan.software.lock import Lock
 from clusterwright.spec.cluster import ClusterSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """One repository that has every package of the lock, in place of the vendors' own."""
+
+    url: str
+    suite: str
+    components: tuple[str, ...]
+    key: str
+    """Path of the public key that signs it, absolute or beside the description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +33,8 @@ class Ground:
     """Slurm's CgroupMountpoint, where it is not /sys/fs/cgroup."""
     simulated: bool = False
     """Nodes only play their machine type: Slurm needs `config_overrides`."""
+    mirror: Mirror | None = None
+    """Where this site's nodes get the packages of the lock, when not from their vendors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,8 @@ class ClusterPlan:
     slurm_release: str
     slurm_source: str
     """`distribution` or `repository`."""
+    lock: Lock
+    """The software of every pool."""
     rehearsal_of: tuple[str, ...] = field(default=())
     """Providers that this plan plays in the lab; empty when it is not a rehearsal."""
 

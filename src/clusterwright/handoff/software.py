@@ -1,0 +1,84 @@
+"""The hand-off's software: wishes, and the lock as nodes need it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clusterwright.plan.model import ClusterPlan, Mirror
+from clusterwright.plan.software.lock import Lock, Source
+
+_MIRROR = "mirror"
+
+
+def software_section(plan: ClusterPlan) -> dict[str, Any]:
+    """`software` of the hand-off."""
+    wishes, mirror = plan.spec.software, _mirror(plan)
+    return {
+        "distribution": wishes.distribution,
+        "packages": list(wishes.packages),
+        "slurm_source": plan.slurm_source,
+        "slurm_repository": wishes.slurm_repository.model_dump() if wishes.slurm_repository else None,
+        "containers": wishes.containers,
+        "monitoring": wishes.monitoring,
+        "stacks": _stacks(plan.lock, mirror),
+        "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
+    }
+
+
+def _mirror(plan: ClusterPlan) -> Mirror | None:
+    """A site's own comes first: what the lab simulates is in no other."""
+    of_site = next((site.ground.mirror for site in plan.sites if site.ground.mirror), None)
+    own = plan.spec.software.mirror
+    described = Mirror(own.url, own.suite, tuple(own.components), own.key) if own else None
+    return of_site or described
+
+
+def _stacks(lock: Lock, mirror: Mirror | None) -> dict[str, Any]:
+    return {
+        pool: {
+            component: {
+                "version": row.version,
+                "flavour": row.flavour,
+                "packages": dict(row.packages),
+                "services": list(row.services),
+                "hold": list(row.hold),
+                "repository": _MIRROR if mirror and row.repository in lock.repositories else row.repository,
+            }
+            for component, row in rows.items()
+            if row.packages
+        }
+        for pool, rows in lock.pools.items()
+        if any(row.packages for row in rows.values())
+    }
+
+
+def _vendors(lock: Lock) -> dict[str, Any]:
+    return {
+        name: {architecture: _vendor(source) for architecture, source in rows.items()}
+        for name, rows in lock.repositories.items()
+    }
+
+
+def _vendor(source: Source) -> Mapping[str, Any]:
+    return {
+        "url": source.url,
+        "suite": source.suite,
+        "components": list(source.components),
+        "key": None,
+        "key_url": source.key_url,
+        "fingerprint": source.fingerprint,
+    }
+
+
+def _mirrored(lock: Lock, mirror: Mirror) -> dict[str, Any]:
+    row = {
+        "url": mirror.url,
+        "suite": mirror.suite,
+        "components": list(mirror.components),
+        "key": mirror.key,
+        "key_url": None,
+        "fingerprint": None,
+    }
+    architectures = sorted({name for rows in lock.repositories.values() for name in rows})
+    return {_MIRROR: dict.fromkeys(architectures, row)} if architectures else {}
