@@ -10,8 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -215,17 +214,17 @@ def test_boot_waits_for_a_mount_that_comes_late(healthy: Tree) -> None:
 
 
 def test_a_full_disk_fails(monkeypatch: pytest.MonkeyPatch, healthy: Tree) -> None:
-    spec = spec_from_loader("gate", SourceFileLoader("gate", str(GATE)))
-    assert spec and spec.loader
-    gate = module_from_spec(spec)
-    spec.loader.exec_module(gate)
-    node = gate.Node(str(healthy.root), 3.0)
+    monkeypatch.syspath_prepend(str(GATE.parent))
+    host, node = import_module("gates.host"), import_module("gates.node")
+    machine = node.Node(str(healthy.root), 3.0)
     full = os.statvfs_result((4096, 4096, 1000, 10, 10, 1000, 500, 500, 0, 255))
-    monkeypatch.setattr(gate.os, "statvfs", lambda _: full)
-    assert gate.attempt(gate.disk, node, 0.0)["expected"] == "256 MiB free in /"
+    monkeypatch.setattr(host.os, "statvfs", lambda _: full)
+    with pytest.raises(node.Unmet, match="256 MiB free in /"):
+        host.disk(machine)
     no_inodes = os.statvfs_result((4096, 4096, 1 << 30, 1 << 30, 1 << 30, 1000, 0, 0, 0, 255))
-    monkeypatch.setattr(gate.os, "statvfs", lambda _: no_inodes)
-    assert gate.attempt(gate.disk, node, 0.0)["expected"] == "free inodes in /"
+    monkeypatch.setattr(host.os, "statvfs", lambda _: no_inodes)
+    with pytest.raises(node.Unmet, match="free inodes in /"):
+        host.disk(machine)
 
 
 class Slurm:
