@@ -44,6 +44,13 @@ def bundle_of(handoff: Handoff, keys: dict[str, bytes] | None = None) -> Bundle:
     return Bundle(handoff, render(handoff), KEYS if keys is None else keys, texts)
 
 
+def image_of(handoff: Handoff) -> Wanted:
+    """The only image of a cluster, as it is installed on its builder."""
+    [image] = bundle_of(handoff).images()
+    assert set(image.nodes) == set(handoff.by_name)
+    return Wanted("builder", image.kind)
+
+
 def small(more: str = "", old: str = "", new: str = "") -> dict[str, Wanted]:
     return dict(bundle_of(handoff_of(SMALL.replace(old, new) + more)).all())
 
@@ -95,7 +102,7 @@ def test_every_unit_that_packages_bring_is_on_or_off() -> None:
 
 def test_an_image_has_all_packages_and_runs_nothing() -> None:
     handoff = handoff_of(SMALL)
-    image = bundle_of(handoff).image("builder")
+    image = image_of(handoff)
     for wanted in bundle_of(handoff).all().values():
         assert set(wanted.packages) <= set(image.packages)
     assert not image.active_units
@@ -109,10 +116,9 @@ def test_an_image_has_all_packages_and_runs_nothing() -> None:
     ["accounts: {vision: {}, default: {}}\n", "scheduler: {options: {SchedulerPort: 1}}\n"],
 )
 def test_an_image_outlives_changes_that_install_nothing(more: str) -> None:
-    before = bundle_of(handoff_of(SMALL)).image("builder").digest
-    assert bundle_of(handoff_of(SMALL + more)).image("builder").digest == before
-    other = bundle_of(handoff_of(SMALL + "software: {packages: [htop]}\n")).image("builder").digest
-    assert other != before
+    before = image_of(handoff_of(SMALL)).kind.digest
+    assert image_of(handoff_of(SMALL + more)).kind.digest == before
+    assert image_of(handoff_of(SMALL + "software: {packages: [htop]}\n")).kind.digest != before
 
 
 def test_no_key_is_ever_in_what_is_wanted() -> None:

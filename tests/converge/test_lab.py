@@ -65,12 +65,15 @@ class Ground:
         self.handoff = from_plan(plan(loads(DESCRIPTION).spec, ground=self.machines.ground()))
         bundle = Bundle(self.handoff, render(self.handoff), KEYS)
         self.wanted = bundle.all()
-        image = bundle.image("builder")
-        key = image.digest[:16]
+        [image] = bundle.images()
+        key = image.kind.digest[:16]
         self.machines.ensure_image(
-            self.handoff, key, lambda builder: self.bake(builder, image), self.events.append
+            self.handoff,
+            key,
+            lambda builder: self.bake(builder, Wanted(builder.name, image.kind)),
+            self.events.append,
         )
-        self.targets = self.machines.ensure(self.handoff, key, self.events.append)
+        self.targets = self.machines.ensure(self.handoff, dict.fromkeys(image.nodes, key), self.events.append)
 
     def bake(self, builder: Target, image: Wanted) -> None:
         done = push(

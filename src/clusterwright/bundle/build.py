@@ -11,7 +11,7 @@ from clusterwright.bundle.collection import INSTALL, digest
 from clusterwright.bundle.facts import facts, file_server, stack_of, values
 from clusterwright.bundle.packages import packages_of
 from clusterwright.bundle.role import Facts, Role, holds, roles
-from clusterwright.bundle.wanted import Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
+from clusterwright.bundle.wanted import Image, Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
 from clusterwright.catalog.distributions import distribution
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
@@ -51,15 +51,31 @@ class Bundle:
     def all(self) -> Mapping[str, Wanted]:
         return {node.name: self.wanted(node) for node in self._handoff.nodes}
 
-    def image(self, name: str) -> Wanted:
-        """A machine with the packages of every kind of node, early files, and every unit off."""
-        kinds = [self._kind(node) for node in self._representatives()]
+    def images(self) -> tuple[Image, ...]:
+        """One for every node, unless the lock has a package in two versions; then as few as serve all."""
+        members: dict[int, list[str]] = {}
+        for node in self._handoff.nodes:
+            members.setdefault(id(self._kind(node)), []).append(node.name)
+        groups: list[list[Kind]] = []
+        for kind in (self._kind(node) for node in self._representatives()):
+            fitting = next((group for group in groups if _agree([*group, kind])), None)
+            if fitting is None:
+                groups.append([kind])
+            else:
+                fitting.append(kind)
+        return tuple(
+            Image(self._image(group), tuple(name for kind in group for name in members[id(kind)]))
+            for group in groups
+        )
+
+    def _image(self, kinds: Sequence[Kind]) -> Kind:
+        """A machine with the packages of these kinds of node, early files, and every unit off."""
         files = {file.path: file for kind in kinds for file in kind.files if file.early}
         brought = self._switchable() & {unit.name for kind in kinds for unit in kind.units}
         unwanted = {unit.name for kind in kinds for unit in kind.units if not unit.active}
         off = tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought | unwanted))
         files[_PRESET] = _preset(off)
-        kind = Kind(
+        return Kind(
             roles=("base",),
             files=tuple(files[path] for path in sorted(files)),
             directories=(),
@@ -69,7 +85,6 @@ class Bundle:
             accounting=None,
             roles_digest=digest(INSTALL),
         )
-        return Wanted(name, kind)
 
     def _representatives(self) -> Iterator[Node]:
         seen = set()
@@ -178,6 +193,12 @@ class Bundle:
         locked = {service for stack in stacks for row in stack.values() for service in row["services"]}
         carried = {service for name, part in parts.items() if name != "base" for service in part.services}
         return carried | locked
+
+
+def _agree(kinds: Iterable[Kind]) -> bool:
+    """Whether no package is locked to two versions."""
+    locked = {package for kind in kinds for package in kind.packages if "=" in package}
+    return len({package.partition("=")[0] for package in locked}) == len(locked)
 
 
 def _preset(units: Iterable[WantedUnit]) -> WantedFile:

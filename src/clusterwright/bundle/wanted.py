@@ -90,6 +90,14 @@ class Kind:
 
 
 @dataclass(frozen=True)
+class Image:
+    """What is installed once, and the nodes that are made from it."""
+
+    kind: Kind
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Wanted:
     """One node: what its kind has, and what only it has."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from clusterwright.bundle.wanted import Image, Wanted
 from clusterwright.converge.push import Phase, push
 from clusterwright.converge.result import NodeResult
 from clusterwright.converge.target import Target
@@ -14,12 +15,12 @@ from clusterwright.finding import Where, refuse
 from clusterwright.operate.desired import Desired
 
 
-def install(desired: Desired, builder: Target, report: Report) -> None:
-    """Install everything that any node of the cluster may need on a builder."""
-    image = desired.bundle.image(builder.name)
+def install(desired: Desired, image: Image, builder: Target, report: Report) -> None:
+    """Install everything that a node made from the image may need on a builder."""
+    wanted = Wanted(builder.name, image.kind)
     run = desired.home.new_run("bake")
     done = push(
-        desired.handoff, [builder], {builder.name: image}, run_dir=run, report=report, phase="install"
+        desired.handoff, [builder], {builder.name: wanted}, run_dir=run, report=report, phase="install"
     )
     for result in done.broken.values():
         raise refuse(

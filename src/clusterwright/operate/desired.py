@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clusterwright.bundle import generated
 from clusterwright.bundle.build import Bundle
-from clusterwright.bundle.wanted import Wanted
+from clusterwright.bundle.wanted import Image, Wanted
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate.home import ClusterHome
@@ -41,11 +41,14 @@ class Desired:
     def wanted(self) -> Mapping[str, Wanted]:
         return self.bundle.all()
 
-    def image_key(self) -> str:
-        """Names the image by everything that installing it depends on."""
-        image = self.bundle.image("image")
-        parts = [image.digest, self.handoff.software]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=list).encode()).hexdigest()[:16]
+    @cached_property
+    def images(self) -> Mapping[str, Image]:
+        """By a key that names everything that installing it depends on."""
+        return {self._image_key(image): image for image in self.bundle.images()}
+
+    def _image_key(self, image: Image) -> str:
+        parts = [image.kind.digest, self.handoff.software["distribution"]]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _attachments(self) -> Mapping[str, str]:
         texts, missing = {}, []

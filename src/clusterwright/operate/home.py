@@ -104,9 +104,8 @@ class ClusterHome:
             for row in rows
         )
 
-    def record_applied(self, handoff: Handoff, files: tuple[NodeFile, ...], description: str) -> None:
+    def record_applied(self, handoff: Handoff, files: tuple[NodeFile, ...]) -> None:
         """Kept once every node converged: what `diff` compares with and what other verbs read."""
-        write_atomically(self.applied_description_file, description)
         write_atomically(self.root / "files.json", json.dumps([asdict(file) for file in files], indent=1))
         write_atomically(self.handoff_file, handoff.dumps())
 

@@ -14,7 +14,7 @@ from clusterwright.catalog.hardware import Hardware
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
-from clusterwright.handoff import Handoff
+from clusterwright.handoff import Handoff, Node
 from clusterwright.operate.machines import Install
 from clusterwright.plan.model import Ground
 from clusterwright.providers.lab import ssh as lab_ssh
@@ -66,7 +66,16 @@ class LabMachines:
         bake(self.home, digest, lambda target: install(_target(target)), _told(report, "image"), base)
         report(Event("image", "ok", "baked"))
 
-    def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
+    def ensure(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> Mapping[str, Target]:
+        found: dict[str, Target] = {}
+        for key in dict.fromkeys(images[node.name] for node in handoff.nodes):
+            alike = [node for node in handoff.nodes if images[node.name] == key]
+            found |= self._ensure(handoff, alike, key, report)
+        return found
+
+    def _ensure(
+        self, handoff: Handoff, nodes: Iterable[Node], key: str, report: Report
+    ) -> Mapping[str, Target]:
         base = _base(handoff)
         found = self._lab.ensure(
             [
@@ -75,7 +84,7 @@ class LabMachines:
                     IPv4Address(node.address),
                     _simulated(node.name, handoff.hardware[node.machine]),
                 )
-                for node in handoff.nodes
+                for node in nodes
             ],
             _told(report, "nodes"),
             image=image_path(self.home, _on_base(key, base)),

@@ -27,8 +27,8 @@ class Machines(Protocol):
     def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
         """Bake the image `key` of this cluster's nodes unless it is there already."""
 
-    def ensure(self, handoff: Handoff, key: str, report: Report) -> Mapping[str, Target]:
-        """Bring up the nodes that are missing, leave those that run. Idempotent."""
+    def ensure(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> Mapping[str, Target]:
+        """Bring up the nodes that are missing, each from the image with its key. Idempotent."""
 
     def targets(self, handoff: Handoff) -> Mapping[str, Target]:
         """How the nodes are reached, whether they answer or not."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.home import ClusterHome, known_clusters, write_atomically
+from clusterwright.plan.software import beside
 from clusterwright.spec.load import load
 
 REHEARSAL_SUFFIX = "-lab"
@@ -32,10 +33,20 @@ class Source:
     def record(self, home: ClusterHome) -> None:
         """Keep the description and where it came from, before anything is made of it."""
         origin = self.file.resolve()
-        write_atomically(home.description_file, self.file.read_text())
+        copy(self.file, home.description_file)
         if home.root not in origin.parents:
             body = {"file": str(origin), "rehearse": self.rehearse, "counts": self.counts}
             write_atomically(home.root / "source.json", json.dumps(body, indent=1, sort_keys=True))
+
+
+def copy(description: Path, to: Path) -> None:
+    """A description with its lock, if it has one."""
+    write_atomically(to, description.read_text())
+    lock = beside(description)
+    if lock.exists():
+        write_atomically(beside(to), lock.read_text())
+    else:
+        beside(to).unlink(missing_ok=True)
 
 
 def recorded(home: ClusterHome) -> Source | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from clusterwright.catalog.changes import Impact
 from clusterwright.change import diff, impact_by_node
@@ -21,7 +22,7 @@ from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prepare import Prepared, described, prepare
 from clusterwright.operate.prove import doubt, prove, was_accepted
 from clusterwright.operate.provider import machines_of
-from clusterwright.operate.source import Source
+from clusterwright.operate.source import Source, copy
 from clusterwright.spec.nodeset import fold
 
 REGISTER_SECONDS = 60.0
@@ -107,7 +108,8 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
             doubt(work.home)
         if outcome.broken:
             return outcome
-        work.home.record_applied(work.handoff, work.prepared.files, source.file.read_text())
+        copy(source.file, work.home.applied_description_file)
+        work.home.record_applied(work.handoff, work.prepared.files)
         _put_to_work(work, targets, [*created, *outcome.changed], report)
         if wishes.accept and not was_accepted(work.home):
             outcome = replace(outcome, acceptance=prove(work.desired, targets, report))
@@ -135,14 +137,17 @@ def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
 
 
 def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
-    """Nodes that run, from an image that has everything installed."""
-    image, desired = work.desired.image_key(), work.desired
-    work.machines.ensure_image(work.handoff, image, lambda builder: install(desired, builder, report), report)
+    """Nodes that run, each from an image that has everything installed."""
+    images = work.desired.images
+    for key, image in images.items():
+        bake = partial(install, work.desired, image, report=report)
+        work.machines.ensure_image(work.handoff, key, bake, report)
     chosen = set(work.handoff.by_name)
     if wishes.create is not None:
         chosen &= {*present, *wishes.create}
     nodes = tuple(node for node in work.handoff.nodes if node.name in chosen)
-    return work.machines.ensure(replace(work.handoff, nodes=nodes), image, report)
+    keys = {node: key for key, image in images.items() for node in image.nodes}
+    return work.machines.ensure(replace(work.handoff, nodes=nodes), keys, report)
 
 
 def _put_to_work(work: Work, targets: Mapping[str, Target], nodes: Collection[str], report: Report) -> None:
