@@ -28,7 +28,8 @@ from clusterwright.providers.lab.machine import Bind, LabNode, Machine, Surround
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.rootfs import DEFAULT_BASE, Base, OnEvent, ensure_base
-from clusterwright.providers.lab.simulate import GpuState
+from clusterwright.providers.lab.simulate import GpuState, Hardware
+from clusterwright.providers.lab.simulators import faults
 from clusterwright.providers.lab.ssh import (
     PORT,
     Target,
@@ -208,16 +209,36 @@ class Lab:
 
     def set_gpu(self, node: str, minor: int, condition: GpuState) -> None:
         """Let a node's simulated GPU fail, go missing, or be well again."""
-        machine = self.machine(node)
-        hardware = machines.hardware_of(machine)
-        if hardware is None or not any(gpu.minor == minor for gpu in hardware.gpus):
-            raise refuse(
-                NO_SUCH_GPU,
-                Where(path=f"{self.name}/{node}"),
-                f"node {node} has no simulated GPU {minor}",
-                f"`clusterwright status {self.name}` lists the nodes and their GPUs",
-            )
-        machines.set_hardware(machine, hardware.with_gpu(minor, condition))
+        hardware = self._hardware(node)
+        if not any(gpu.minor == minor for gpu in hardware.gpus):
+            raise self._no_such_part(node, f"has no simulated GPU {minor}")
+        machines.set_hardware(self.machine(node), hardware.with_gpu(minor, condition))
+
+    def inject(self, node: str, fault: str, index: int = 0) -> None:
+        """Break something of a node's simulated hardware, by a name of `simulators.faults.FAULTS`."""
+        try:
+            broken = faults.inject(self._hardware(node), fault, index)
+        except faults.NoSuchPart as no_such:
+            raise self._no_such_part(node, str(no_such)) from None
+        machines.set_hardware(self.machine(node), broken)
+
+    def repair(self, node: str, fault: str | None = None, index: int | None = None) -> None:
+        """Take back one fault, or all."""
+        machines.set_hardware(self.machine(node), faults.clear(self._hardware(node), fault, index))
+
+    def _hardware(self, node: str) -> Hardware:
+        hardware = machines.hardware_of(self.machine(node))
+        if hardware is None:
+            raise self._no_such_part(node, "has no simulated hardware")
+        return hardware
+
+    def _no_such_part(self, node: str, what: str) -> Refused:
+        return refuse(
+            NO_SUCH_GPU,
+            Where(path=f"{self.name}/{node}"),
+            f"node {node}: {what}",
+            f"`clusterwright status {self.name}` lists the nodes and their GPUs",
+        )
 
     def machine(self, node: str) -> Machine:
         """A node's place on the host, whether or not there is such a node."""

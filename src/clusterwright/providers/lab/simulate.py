@@ -9,98 +9,44 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from importlib.resources import files as package_files
+from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal
 
 from clusterwright.finding import Where, refuse
 from clusterwright.providers.lab.files import link, place, remove_tree, write_atomically, write_json
+from clusterwright.providers.lab.simulators.hardware import GpuState, Hardware, SimulatedGpu, SimulatedNic
+from clusterwright.providers.lab.simulators.kernel_log import lines as kernel_log
 
-GpuState = Literal["ok", "failed", "missing"]
+__all__ = ["GpuState", "Hardware", "SimulatedGpu", "SimulatedNic"]
 NODE_FOLDER = "/run/simulated-hardware"
-ATTACH = "/usr/lib/simulated-hardware/attach"
+PROGRAMS = "/usr/lib/simulated-hardware"
+ATTACH = f"{PROGRAMS}/attach"
 NO_LOCAL_MAJOR = "CW7050"
 _LOCAL_MAJORS = range(120, 128)
 _CONTROL_MINOR = 255  # what the vendor's driver uses for /dev/nvidiactl
 _UNIT = "simulated-hardware.service"
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedGpu:
-    """One GPU as the vendor's driver would show it. `failed` is visible but unusable, `missing` is gone."""
-
-    minor: int
-    model: str
-    pci: str
-    uuid: str
-    memory_mib: int = 0
-    cpu_list: str = ""
-    state: GpuState = "ok"
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedNic:
-    """One network card of the compute fabric; the interface exists, its rate and PCI address are words."""
-
-    name: str
-    rate_gbps: int = 0
-    pci: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    """What a node pretends to have."""
-
-    gpus: tuple[SimulatedGpu, ...] = ()
-    nics: tuple[SimulatedNic, ...] = ()
-    driver_version: str = ""
-
-    def without_faults(self) -> Hardware:
-        return replace(self, gpus=tuple(replace(gpu, state="ok") for gpu in self.gpus))
-
-    def with_gpu(self, minor: int, state: GpuState) -> Hardware:
-        """The same hardware with one GPU in this state."""
-        return replace(
-            self, gpus=tuple(replace(gpu, state=state) if gpu.minor == minor else gpu for gpu in self.gpus)
-        )
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "simulated": True,
-            "driver_version": self.driver_version,
-            "gpus": [asdict(gpu) for gpu in self.gpus],
-            "nics": [asdict(nic) for nic in self.nics],
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, object]) -> Hardware:
-        gpus, nics = document.get("gpus", []), document.get("nics", [])
-        if not isinstance(gpus, list) or not isinstance(nics, list):
-            raise TypeError("gpus and nics are lists")
-        return cls(
-            tuple(SimulatedGpu(**gpu) for gpu in gpus),
-            tuple(SimulatedNic(**nic) for nic in nics),
-            str(document.get("driver_version", "")),
-        )
-
-
 def write_hardware(folder: Path, hardware: Hardware) -> None:
     """Make the trees under `folder` show the hardware; safe while a node has them mounted."""
     folder.mkdir(parents=True, exist_ok=True)
-    present = [gpu for gpu in hardware.gpus if gpu.state != "missing"]
-    _write_proc(folder / "proc" / "nvidia", hardware.driver_version, present)
+    present = list(hardware.present)
+    _write_proc(folder / "proc" / "nvidia", present)
     _write_sys(folder / "sys" / "nvidia", present)
     _write_devices(folder / "dev", _devices(present))
-    write_atomically(folder / "nics", "".join(f"{nic.name}\n" for nic in hardware.nics))
+    _write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())
 
 
 def install(root: Path) -> None:
-    """Place the simulator's programs into a node's root; `attach` links those the node can use."""
-    programs = package_files("clusterwright.providers.lab") / "simulated"
-    place(root, ATTACH, (programs / "attach").read_text(), 0o755)
-    place(root, "/usr/lib/simulated-hardware/nvidia-smi", (programs / "nvidia-smi").read_text(), 0o755)
+    """Place the simulators into a node's root; `attach` and simulated packages link those the node can use."""
+    package = package_files("clusterwright.providers.lab")
+    programs = package / "simulated"
+    for name in ("attach", "nvidia-smi"):
+        place(root, f"{PROGRAMS}/{name}", (programs / name).read_text(), 0o755)
+    place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
+    _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
     link(root, f"/etc/systemd/system/sysinit.target.wants/{_UNIT}", f"../{_UNIT}")
 
@@ -144,10 +90,33 @@ def _write_devices(folder: Path, wanted: Mapping[str, tuple[int, int]]) -> None:
             path.chmod(0o666)
 
 
-def _write_proc(folder: Path, driver_version: str, present: list[SimulatedGpu]) -> None:
+def _write_words(folder: Path, hardware: Hardware) -> None:
+    """What the shell script `attach` needs to know, one fact a file."""
+    write_atomically(folder / "nics", "".join(f"{nic.name} {nic.state}\n" for nic in hardware.nics))
+    write_atomically(folder / "driver", f"{hardware.loaded_driver or hardware.driver_version}\n".lstrip())
+    write_atomically(folder / "kernel-log", "".join(f"{line}\n" for line in kernel_log(hardware)))
+    vendors = {"amd" if gpu.model.startswith("AMD") else "nvidia" for gpu in hardware.present}
+    flags = {
+        "preinstalled": bool(hardware.driver_version),
+        **{vendor: vendor in vendors for vendor in ("amd", "nvidia")},
+    }
+    for name, flag in flags.items():
+        if flag:
+            write_atomically(folder / name, "")
+        else:
+            (folder / name).unlink(missing_ok=True)
+
+
+def _place_package(root: Path, target: str, folder: Traversable) -> None:
+    for part in sorted(folder.iterdir(), key=lambda part: part.name):
+        if part.is_dir() and part.name != "__pycache__":
+            _place_package(root, f"{target}/{part.name}", part)
+        elif part.name.endswith((".py", ".csv")):
+            place(root, f"{target}/{part.name}", part.read_text(encoding="utf-8"))
+
+
+def _write_proc(folder: Path, present: list[SimulatedGpu]) -> None:
     """The shape of /proc/driver/nvidia, as Slurm's gpu/nvidia plugin reads it."""
-    if driver_version:
-        write_atomically(folder / "version", f"NVRM version: simulated {driver_version}\n")
     _drop_others(folder / "gpus", present)
     for gpu in present:
         lines = {

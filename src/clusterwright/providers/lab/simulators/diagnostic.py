@@ -1,0 +1,196 @@
+"""`dcgmi diag`: the tests of each level, their outcome from the state file, as table and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .node import Answer, Node
+from .reading import Reading, read_gpu
+from .table import row, section
+
+NVVS_ERROR = 226  # -30, DCGM_ST_NVVS_ERROR, as an exit status: some test failed
+_LEVEL_OF = {
+    "software": 1, "memory": 2, "pcie": 2, "diagnostic": 3, "nvbandwidth": 3, "memory_bandwidth": 3,
+    "targeted_power": 3, "targeted_stress": 3, "pulse_test": 4, "memtest": 4,
+}  # fmt: skip
+_CATEGORIES = {
+    "Deployment": ("software",),
+    "Hardware": ("memory", "diagnostic", "nvbandwidth", "pulse_test"),
+    "Integration": ("pcie",),
+    "Stress": ("memory_bandwidth", "targeted_power", "targeted_stress", "memtest"),
+}
+_CONFIGURATION, _ISOLATE = 5, 2
+"""Severities of DCGM's errors: a setting of the host, and hardware to be taken out of service."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warning_:
+    """Why a test failed on one GPU."""
+
+    text: str
+    error_id: int
+    category: int
+    severity: int
+
+
+def answer(node: Node, arguments: Sequence[str]) -> Answer:
+    """Run the level, or the named tests, on every GPU or on those of `-i`."""
+    words = dict(zip(arguments, arguments[1:], strict=False))
+    tests = _tests(words.get("-r") or words.get("--run") or "")
+    if not tests:
+        return Answer("Error: requested tests were not found\n", 255)
+    if node.hardware.diag == "hangs":
+        return Answer(hangs=True)
+    gpus = _chosen(node, words.get("-i") or words.get("--entity-id") or "")
+    if not gpus or node.loaded != node.library_of_driver:
+        return Answer("Error: unable to run diagnostics: no supported GPUs\n", NVVS_ERROR)
+    outcome = {
+        test: {number: _warnings(node, test, number, gpu) for number, gpu in gpus.items()} for test in tests
+    }
+    failed = any(found for results in outcome.values() for found in results.values())
+    text = (
+        _as_json(node, gpus, outcome) if {"-j", "--json"} & set(arguments) else _as_table(node, gpus, outcome)
+    )
+    return Answer(text, NVVS_ERROR if failed else 0)
+
+
+Outcome = dict[str, dict[int, list[Warning_]]]
+
+
+def _tests(wanted: str) -> list[str]:
+    named = {"short": "1", "medium": "2", "long": "3", "xlong": "4"}.get(wanted, wanted)
+    if named.isdigit():
+        return [name for name, level in _LEVEL_OF.items() if level <= int(named) <= 4]
+    return [name for name in named.split(",") if name in _LEVEL_OF]
+
+
+def _chosen(node: Node, wanted: str) -> dict[int, Reading]:
+    numbers = {word.strip().removeprefix("gpu:") for word in wanted.split(",") if word.strip()}
+    found = {number: read_gpu(node, gpu) for number, gpu in enumerate(node.gpus)}
+    return {
+        number: gpu
+        for number, gpu in found.items()
+        if not numbers or str(number) in numbers or "*" in numbers
+    }
+
+
+def _warnings(node: Node, test: str, number: int, gpu: Reading) -> list[Warning_]:
+    ecc, found = gpu.gpu.ecc, []
+    if test == "software" and not gpu.persistent:
+        text = f"Persistence Mode: Persistence mode for GPU {number} is disabled."
+        found.append(Warning_(text, 29, 8, _CONFIGURATION))
+    if test == "software" and ecc.remap_pending:
+        found.append(
+            Warning_(
+                f"GPU {number} has uncorrectable memory errors and row remappings are pending.",
+                78,
+                2,
+                _ISOLATE,
+            )
+        )
+    if test in ("software", "memory") and ecc.remap_failed:
+        found.append(
+            Warning_(
+                f"GPU {number} had uncorrectable memory errors and row remapping failed.", 79, 2, _ISOLATE
+            )
+        )
+    if test in ("memory", "memtest") and ecc.uncorrected:
+        found.append(
+            Warning_(
+                f"Detected {ecc.uncorrected} uncorrectable ECC memory error(s) in GPU {number}.",
+                12,
+                2,
+                _ISOLATE,
+            )
+        )
+    if test in ("software", "memory", "pcie", "diagnostic") and gpu.gpu.state == "failed":
+        found.append(
+            Warning_(
+                f"GPU {number} is lost: Xid {gpu.gpu.xids[-1] if gpu.gpu.xids else 79}.", 95, 2, _ISOLATE
+            )
+        )
+    if test in ("pcie", "nvbandwidth"):
+        down = (f"NvLink link {link} of GPU {number} is currently down." for link in gpu.gpu.links_down)
+        found += [Warning_(text, 23, 5, _ISOLATE) for text in down]
+    if test in ("diagnostic", "targeted_stress", "targeted_power") and "hw_thermal_slowdown" in gpu.reasons:
+        text = f"Thermal violations totaling 1.0 seconds started for GPU {number}: temperature {gpu.temperature} C."
+        found.append(Warning_(text, 22, 1, _ISOLATE))
+    if test == "diagnostic" and node.hardware.diag == "failed" and number == 0:
+        found.append(Warning_("GPU 0 found incorrect results (simulated fault).", 54, 2, _ISOLATE))
+    return found
+
+
+def _status(found: list[Warning_]) -> str:
+    return "Fail" if found else "Pass"
+
+
+def _summary(results: dict[int, list[Warning_]]) -> str:
+    return "Fail" if any(results.values()) else "Pass"
+
+
+def _as_table(node: Node, gpus: dict[int, Reading], outcome: Outcome) -> str:
+    text = "Successfully ran diagnostic for group.\n"
+    text += f"+{'-' * 27}+{'-' * 48}+\n" + row("Diagnostic", "Result") + f"+{'=' * 27}+{'=' * 48}+\n"
+    text += section("Metadata") + row("DCGM Version", f"{node.installed or '?'} (simulated)")
+    text += row("Driver Version Detected", node.loaded or "")
+    text += row(
+        "GPU Device IDs Detected", ", ".join((gpu.model.device_id or "?").lower() for gpu in gpus.values())
+    )
+    for category, tests in _CATEGORIES.items():
+        done = [test for test in tests if test in outcome]
+        text += section(category, "|" if category == "Deployment" else "+") if done else ""
+        for test in done:
+            text += row(test, _summary(outcome[test]))
+            for number, found in outcome[test].items():
+                text += row("", f"GPU{number}: {_status(found)}")
+                text += "".join(row(f"Warning: GPU{number}", warning.text) for warning in found)
+    return text + f"+{'-' * 27}+{'-' * 48}+\n"
+
+
+def _as_json(node: Node, gpus: dict[int, Reading], outcome: Outcome) -> str:
+    categories = []
+    for category, tests in _CATEGORIES.items():
+        done = [_test(test, outcome[test]) for test in tests if test in outcome]
+        if done:
+            categories.append({"category": category, "tests": done})
+    entities = [
+        {"device_id": gpu.model.device_id, "entity_id": number, "serial_num": gpu.serial}
+        for number, gpu in gpus.items()
+    ]
+    document = {
+        "DCGM Diagnostic": {"test_categories": categories},
+        "entity_groups": [{"entities": entities, "entity_group": "GPU", "entity_group_id": 1}],
+        "metadata": {
+            "Driver Version Detected": node.loaded,
+            "simulated": True,
+            "version": node.installed or None,
+        },
+    }
+    return json.dumps(document, indent=4, sort_keys=True) + "\n"
+
+
+def _test(name: str, results: dict[int, list[Warning_]]) -> dict[str, object]:
+    return {
+        "name": name,
+        "results": [_result(number, found) for number, found in results.items()],
+        "test_summary": {"status": _summary(results)},
+    }
+
+
+def _result(number: int, found: list[Warning_]) -> dict[str, object]:
+    told: dict[str, object] = {
+        "entity_group": "GPU", "entity_group_id": 1, "entity_id": number, "status": _status(found)
+    }  # fmt: skip
+    if found:
+        told["warnings"] = [
+            {
+                "error_category": each.category,
+                "error_id": each.error_id,
+                "error_severity": each.severity,
+                "warning": each.text,
+            }
+            for each in found
+        ]
+    return told

@@ -1,0 +1,142 @@
+"""What a lab node pretends to have: the one truth that device files, trees and simulators derive from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
+
+GpuState = Literal["ok", "failed", "missing"]
+NicState = Literal["active", "down", "polling", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ecc:
+    """Memory errors of one GPU: since the driver was loaded (volatile) and in its life (aggregate)."""
+
+    corrected: int = 0
+    uncorrected: int = 0
+    corrected_aggregate: int = 0
+    uncorrected_aggregate: int = 0
+    remapped_rows: int = 0
+    remap_pending: bool = False
+    remap_failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedGpu:
+    """One GPU as the vendor's driver would show it. `failed` is visible but unusable, `missing` is gone."""
+
+    minor: int
+    model: str
+    pci: str
+    uuid: str
+    memory_mib: int = 0
+    cpu_list: str = ""
+    state: GpuState = "ok"
+    numa: int = 0
+    ecc: Ecc = field(default_factory=Ecc)
+    xids: tuple[int, ...] = ()
+    """What the driver wrote to the kernel's log about this GPU, oldest first."""
+    temperature_c: int | None = None
+    """None: as cool as an idle GPU of this model."""
+    throttle: tuple[str, ...] = ()
+    """Why its clocks are held down: `hw_thermal_slowdown`, `hw_power_brake_slowdown`, `sw_power_cap`, …"""
+    links_down: tuple[int, ...] = ()
+    """NVLink numbers without a signal."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedNic:
+    """One network card of the compute fabric; the interface exists, its rate and PCI address are words."""
+
+    name: str
+    rate_gbps: int = 0
+    pci: str = ""
+    kind: str = "infiniband"
+    guid: str = ""
+    state: NicState = "active"
+    numa: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A fault as a person asked for it: its name, and the GPU or card (by number) that has it."""
+
+    fault: str
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What a node pretends to have, with the faults injected into it."""
+
+    gpus: tuple[SimulatedGpu, ...] = ()
+    nics: tuple[SimulatedNic, ...] = ()
+    driver_version: str = ""
+    """The driver that is there without a package having been installed; empty when a package brings it."""
+    nvlink_domain: int = 0
+    """GPUs that share one NVLink domain: 8 for HGX, 72 for NVL72, 0 or 1 for none."""
+    loaded_driver: str = ""
+    """A loaded kernel driver that is not the installed one: the state after an upgrade without a reboot."""
+    fabric_manager: Literal["ok", "failed"] = "ok"
+    diag: Literal["ok", "failed", "hangs"] = "ok"
+    bandwidth: Mapping[str, float] = field(default_factory=dict)
+    """GB/s that a collective reaches, by path: `nvlink` in a node, `network` between nodes. Where none is
+    told, what the links and cards below it allow."""
+    faults: tuple[Injected, ...] = ()
+    """Already applied to the fields above; `healthy` is what they were applied to."""
+    healthy: Hardware | None = None
+
+    @property
+    def present(self) -> tuple[SimulatedGpu, ...]:
+        """The GPUs that the driver finds on the bus."""
+        return tuple(gpu for gpu in self.gpus if gpu.state != "missing")
+
+    def without_faults(self) -> Hardware:
+        if self.healthy is not None:
+            return self.healthy
+        return replace(self, gpus=tuple(replace(gpu, state="ok") for gpu in self.gpus))
+
+    def with_gpu(self, minor: int, state: GpuState) -> Hardware:
+        """The same hardware with one GPU in this state."""
+        return replace(
+            self, gpus=tuple(replace(gpu, state=state) if gpu.minor == minor else gpu for gpu in self.gpus)
+        )
+
+    def as_json(self) -> dict[str, object]:
+        return {"simulated": True, **_plain(asdict(self))}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Hardware:
+        """Unknown keys are left out: a node may run simulators that are older than its host."""
+        known = _known(cls, document)
+        for name in ("gpus", "nics", "faults"):
+            if not isinstance(known.get(name, []), (list, tuple)):
+                raise TypeError(f"{name} is a list")
+        known["gpus"] = tuple(_gpu(gpu) for gpu in known.get("gpus", ()))
+        known["nics"] = tuple(SimulatedNic(**_known(SimulatedNic, nic)) for nic in known.get("nics", ()))
+        known["faults"] = tuple(Injected(**fault) for fault in known.get("faults", ()))
+        healthy = known.get("healthy")
+        known["healthy"] = None if healthy is None else cls.from_json(healthy)
+        return cls(**known)
+
+
+def _gpu(document: Mapping[str, Any]) -> SimulatedGpu:
+    known = _known(SimulatedGpu, document)
+    known["ecc"] = Ecc(**_known(Ecc, known.get("ecc", {})))
+    for name in ("xids", "throttle", "links_down"):
+        known[name] = tuple(known.get(name, ()))
+    return SimulatedGpu(**known)
+
+
+def _known(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    names = {known.name for known in fields(kind)}
+    return {name: value for name, value in document.items() if name in names}
+
+
+def _plain(document: dict[str, Any]) -> dict[str, Any]:
+    """Without the second copy of healthy hardware, where nothing is wrong with it."""
+    if document["healthy"] is None:
+        del document["healthy"]
+    return document

@@ -1,0 +1,175 @@
+"""The programs of nccl-tests: their options and their table, with a rate that follows from the state file.
+
+Under MPI every rank knows its own node only, so the real mpi4py, where it is installed, finds the slowest.
+Without it each rank runs for itself, as a build without MPI does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .bandwidth import bus_bandwidth
+from .node import Answer, Node
+
+_LATENCY_US = 30.0
+_FACTORS = {
+    "all_reduce_perf": lambda ranks: 2 * (ranks - 1) / ranks,
+    "all_gather_perf": lambda ranks: (ranks - 1) / ranks,
+    "reduce_scatter_perf": lambda ranks: (ranks - 1) / ranks,
+    "alltoall_perf": lambda ranks: (ranks - 1) / ranks,
+    "broadcast_perf": lambda ranks: 1.0,
+    "reduce_perf": lambda ranks: 1.0,
+    "sendrecv_perf": lambda ranks: 1.0,
+}
+"""Bus bandwidth over algorithm bandwidth, as nccl-tests' PERFORMANCE.md derives them."""
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+_HEADER = """#
+#                                                              out-of-place                       in-place          
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       
+"""  # noqa: W291  (the real table has these blanks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rank:
+    host: str
+    pid: int
+    device: int
+    bus: str
+    model: str
+    rate: float
+
+
+def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
+    """The table, from the first rank; the others are silent."""
+    options = _options(arguments)
+    if options is None:
+        return Answer(f"USAGE: {program} [-b minbytes] [-e maxbytes] [-f factor] [-g ngpus] [-n iters]\n", 1)
+    size = _world_size()
+    gpus = _gpus(node, options["g"])
+    if gpus is None:
+        return Answer(f"{node.name}: Test CUDA failure common.cu:1027 'invalid device ordinal'\n", 3)
+    mine = [
+        _Rank(node.name, os.getpid(), device, node.gpus[device].pci[5:-2], node.gpus[device].model,
+              bus_bandwidth(node.hardware, "nvlink"))
+        for device in gpus
+    ]  # fmt: skip
+    network = bus_bandwidth(node.hardware, "network")
+    first, ranks, slowest = _gather(mine, network) if size > 1 else (True, mine, network)
+    if not first:
+        return Answer()
+    hosts = {rank.host for rank in ranks}
+    rate = (
+        min(rank.rate for rank in ranks) if len(hosts) == 1 else min(slowest, *(rank.rate for rank in ranks))
+    )
+    return Answer(_report(node, program, options, ranks, rate))
+
+
+def _options(arguments: Sequence[str]) -> dict[str, int] | None:
+    names = {
+        "-b": "b", "--minbytes": "b", "-e": "e", "--maxbytes": "e", "-f": "f", "--stepfactor": "f", "-g": "g",
+        "--ngpus": "g", "-n": "n", "--iters": "n", "-w": "w", "--warmup_iters": "w", "-c": "c", "--check": "c",
+        "-t": "t", "--nthreads": "t",
+    }  # fmt: skip
+    found = {"b": 32 * 2**20, "e": 32 * 2**20, "f": 2, "g": 1, "n": 20, "w": 1, "c": 1, "t": 1}
+    words = iter(arguments)
+    for word in words:
+        name, joined, value = word.partition("=")
+        given = value if joined else next(words, "")
+        if name not in names:
+            return None
+        try:
+            found[names[name]] = int(float(given.rstrip("KMG")) * _UNITS.get(given[-1:], 1))
+        except ValueError:
+            return None
+    return found
+
+
+def _world_size() -> int:
+    for name in ("OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "SLURM_NTASKS"):
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return 1
+
+
+def _gpus(node: Node, count: int) -> list[int] | None:
+    """The devices of this process: from its local rank on, `count` of them."""
+    local = next(
+        (os.environ[name] for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID") if name in os.environ),
+        "0",
+    )
+    usable = [number for number, gpu in enumerate(node.gpus) if gpu.state == "ok"]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    if visible and all(word.isdigit() for word in visible.split(",")):
+        usable = [number for number in map(int, visible.split(",")) if number in usable]
+    start = int(local) * count if len(usable) > count else 0
+    chosen = usable[start : start + count]
+    return chosen if len(chosen) == count else None
+
+
+def _gather(mine: list[_Rank], network: float) -> tuple[bool, list[_Rank], float]:
+    try:
+        from mpi4py import MPI  # type: ignore[import-not-found,import-untyped,unused-ignore]  # where a node has it
+    except ImportError:
+        return True, mine, network
+    gathered = MPI.COMM_WORLD.gather((mine, network), root=0)
+    if gathered is None:
+        return False, [], 0.0
+    return True, [rank for ranks, _ in gathered for rank in ranks], min(rate for _, rate in gathered)
+
+
+def _report(node: Node, program: str, options: dict[str, int], ranks: list[_Rank], rate: float) -> str:
+    iterations = (
+        f"warmup iters: {options['w']} iters: {options['n']} agg iters: 1 validation: {options['c']} graph: 0"
+    )
+    text = f"# nThread {options['t']} nGpus {options['g']} minBytes {options['b']} maxBytes {options['e']} "
+    text += f"step: {options['f']}(factor) {iterations}\n#\n# Using devices\n"
+    for number, rank in enumerate(ranks):
+        text += f"#  Rank {number:>2} Group  0 Pid {rank.pid:>6} on {rank.host:>10} device {rank.device:>2} [{rank.bus}] {rank.model}\n"
+    text += "# Simulated by clusterwright: a rehearsal, no measurement\n"
+    text += _log(node, ranks) + _HEADER
+    factor = _FACTORS[program](len(ranks)) or 1.0
+    measured = []
+    for size in _sizes(options):
+        seconds = (
+            _LATENCY_US / 1e6 + size * factor / (rate * 1e9) if rate and len(ranks) > 1 else _LATENCY_US / 1e6
+        )
+        algorithm = size / seconds / 1e9
+        bus = algorithm * factor if len(ranks) > 1 else 0.0
+        measured.append(bus)
+        cells = f"{_time(seconds * 1e6):>8}{algorithm:>8.2f}{bus:>8.2f}{0:>7}"
+        text += f"{size:>12}{size // 4:>14}{'float':>10}{'sum':>8}{-1:>8} {cells} {cells}\n"
+    average = sum(measured) / len(measured) if measured else 0.0
+    return f"{text}# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {average:g} \n#\n\n"
+
+
+def _log(node: Node, ranks: list[_Rank]) -> str:
+    """What NCCL_DEBUG=INFO says of the network that was chosen; a forced one that is missing is an error."""
+    if os.environ.get("NCCL_DEBUG", "").upper() not in ("INFO", "TRACE"):
+        return ""
+    active = [nic for nic in node.hardware.nics if nic.state == "active"]
+    cards = " ".join(f"[{number}]{nic.name}:1/IB" for number, nic in enumerate(active))
+    used = f"NET/IB : Using {cards} [RO]" if active else "NET/Socket : Using [0]host0"
+    name = "IB" if active else "Socket"
+    lead = f"{node.name}:{ranks[0].pid}:{ranks[0].pid} [0] NCCL INFO"
+    return f"{lead} {used}\n{lead} Using network {name}\n"
+
+
+def _sizes(options: dict[str, int]) -> list[int]:
+    sizes, size = [], max(4, options["b"])
+    while size <= options["e"]:
+        sizes.append(size)
+        size *= max(2, options["f"])
+    return sizes
+
+
+def _time(microseconds: float) -> str:
+    return (
+        f"{microseconds:.0f}"
+        if microseconds >= 10000
+        else f"{microseconds:.1f}"
+        if microseconds >= 100
+        else f"{microseconds:.2f}"
+    )

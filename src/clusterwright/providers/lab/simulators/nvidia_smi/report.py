@@ -1,0 +1,95 @@
+"""`nvidia-smi -q`, as text and as XML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
+
+from ..node import Answer, Node
+from ..reading import Reading
+from .query import cuda_version
+from .tree import Line, gpu_lines
+
+_WIDTH = 55  # where the colons of drivers 580 and 590 stand
+_SECTIONS = {
+    "MEMORY": ("FB Memory Usage", "BAR1 Memory Usage", "Conf Compute Protected Memory Usage"),
+    "UTILIZATION": ("Utilization",),
+    "ECC": ("ECC Mode", "ECC Errors"),
+    "TEMPERATURE": ("Temperature",),
+    "POWER": ("GPU Power Readings", "GPU Memory Power Readings ", "Module Power Readings"),
+    "CLOCK": ("Clocks", "Applications Clocks", "Default Applications Clocks", "Max Clocks", "Clock Policy"),
+    "COMPUTE": ("Compute Mode",),
+    "PIDS": ("Processes",),
+    "PERFORMANCE": ("Performance State", "Clocks Event Reasons", "Sparse Operation Mode"),
+    "PAGE_RETIREMENT": ("Retired Pages",),
+    "ACCOUNTING": ("Accounting Mode", "Accounting Mode Buffer Size"),
+    "ROW_REMAPPER": ("Remapped Rows",),
+    "GSP_FIRMWARE_VERSION": ("GSP Firmware Version",),
+}
+"""Values of `-d`, and the parts of the report that they keep."""
+
+
+def as_text(node: Node, readings: list[Reading], display: tuple[str, ...]) -> Answer:
+    """The whole report, or the sections that `-d` names."""
+    unknown = [name for name in display if name not in _SECTIONS]
+    if unknown:
+        return Answer(f'"{unknown[0]}" is not a valid value for the --display option.\n', 2)
+    kept = {label for name in display for label in _SECTIONS[name]}
+    head = [
+        ("Timestamp", node.now.strftime("%a %b %e %H:%M:%S %Y")),
+        ("Driver Version", node.loaded or "N/A"),
+        ("CUDA Version", cuda_version(node)),
+    ]
+    lines = ["", "==============NVSMI LOG==============", ""]
+    lines += [_pair("", label, value) for label, value in head]
+    lines += ["", _pair("", "Attached GPUs", str(len(node.gpus)))]
+    for reading in readings:
+        lines.append(f"GPU {reading.bus_id}")
+        shown = (line for line in gpu_lines(node, reading) if not kept or line.label in kept)
+        lines += [*_text(shown, "    "), ""]
+    return Answer("".join(f"{line}\n" for line in lines))
+
+
+def as_xml(node: Node, readings: list[Reading]) -> str:
+    """The same facts, in the vendor's document type."""
+    lines = [
+        '<?xml version="1.0" ?>',
+        '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">',
+        "<nvidia_smi_log>",
+        f"\t<timestamp>{node.now.strftime('%a %b %e %H:%M:%S %Y')}</timestamp>",
+        f"\t<driver_version>{escape(node.loaded or 'N/A')}</driver_version>",
+        f"\t<cuda_version>{cuda_version(node)}</cuda_version>",
+        f"\t<attached_gpus>{len(node.gpus)}</attached_gpus>",
+    ]
+    for reading in readings:
+        lines.append(f'\t<gpu id="{reading.bus_id}">')
+        lines += [*_xml(gpu_lines(node, reading), "\t\t"), "\t</gpu>", ""]
+    return "".join(f"{line}\n" for line in [*lines, "</nvidia_smi_log>"])
+
+
+def _pair(indent: str, label: str, value: str) -> str:
+    return f"{indent}{label}".ljust(_WIDTH) + f": {value}"
+
+
+def _text(lines: Iterable[Line], indent: str) -> Iterator[str]:
+    for line in lines:
+        if not line.label:
+            continue
+        yield _pair(indent, line.label, line.value) if line.value else f"{indent}{line.label}"
+        yield from _text(line.lines, f"{indent}    ")
+
+
+def _xml(lines: Iterable[Line], indent: str) -> Iterator[str]:
+    for line in lines:
+        if line.tag == "processes":
+            yield f"{indent}<processes>"
+            yield f"{indent}</processes>"
+        elif line.value:
+            # The text says `0x1B` where the XML says `1B`, and writes what has parts on lines of its own.
+            value = line.value.removeprefix("0x") if line.tag.startswith("pci_") else line.value
+            yield f"{indent}<{line.tag}>{escape(value)}</{line.tag}>"
+            yield from _xml(line.lines, indent)
+        else:
+            yield f"{indent}<{line.tag}>"
+            yield from _xml(line.lines, f"{indent}\t")
+            yield f"{indent}</{line.tag}>"

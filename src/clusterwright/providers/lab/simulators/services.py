@@ -1,0 +1,99 @@
+"""The vendors' daemons: each checks what the real one checks, and then waits until it is stopped."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+
+from .facts import model_named
+from .node import Answer, Node
+
+UPDATE = "Please update with matching NVIDIA driver package."
+_NOTHING_TO_DO = (
+    "request to query NVSwitch device information from NVSwitch driver failed with error:"
+    "WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]"
+)
+_NO_DEVICES = (
+    "Failed to query NVIDIA devices. Please ensure that the NVIDIA device files (/dev/nvidia*) exist, "
+    "and that user 0 has read and write permissions for those files."
+)
+_IMEX_NODES = "/etc/nvidia-imex/nodes_config.cfg"
+
+
+def fabric_manager(node: Node) -> str:
+    """Why Fabric Manager does not start here; empty when it does."""
+    if node.loaded is None:
+        return "failed to load/open the NVIDIA driver"
+    if node.library != node.loaded:
+        what = f"fabric manager NVIDIA GPU driver interface version {node.library} don't match with driver version"
+        return f"{what} {node.loaded}. {UPDATE}"
+    if node.hardware.nvlink_domain < 8 or not any(model_named(gpu.model).links for gpu in node.gpus):
+        return _NOTHING_TO_DO
+    if node.hardware.fabric_manager == "failed":
+        return "detected NVSwitch fatal error (simulated fault of this lab node)"
+    return ""
+
+
+def imex(node: Node) -> str:
+    """Why IMEX does not start here; empty when it does."""
+    if node.loaded is None:
+        return "IMEX: the NVIDIA driver is not loaded"
+    if node.library != node.loaded:
+        return f"IMEX version {node.library} does not match with driver version {node.loaded}. {UPDATE}"
+    if not os.path.exists(_IMEX_NODES):  # noqa: PTH110  (a start of pathlib that is not needed)
+        return f"IMEX: {_IMEX_NODES} is not there"
+    return ""
+
+
+def persistenced(node: Node) -> str:
+    """Why the persistence daemon does not start here; empty when it does."""
+    if node.loaded is None or not node.gpus:
+        return _NO_DEVICES
+    if node.library != node.loaded:
+        return "Failed to initialize NVML: Driver/library version mismatch"
+    return ""
+
+
+def host_engine(node: Node) -> str:
+    """DCGM starts without a GPU and without a driver, and has nothing to tell then."""
+    if node.loaded is not None and node.module("nvidia") not in (None, node.loaded):
+        return "Failed to initialize NVML: Driver/library version mismatch"
+    return ""
+
+
+_DAEMONS: dict[str, Callable[[Node], str]] = {
+    "nv-fabricmanager": fabric_manager,
+    "nv-hostengine": host_engine,
+    "nvidia-imex": imex,
+    "nvidia-persistenced": persistenced,
+}
+_SAID = {
+    "nv-fabricmanager": "Successfully configured all the available NVSwitches to route GPU NVLink traffic.",
+    "nv-hostengine": "Host Engine Listener Started",
+}
+
+
+def start(node: Node, program: str, arguments: Sequence[str]) -> Answer:
+    """Refuse as the real daemon does, or become a process of its name that waits."""
+    if {"--version", "-v", "--help", "-h"} & set(arguments):
+        return Answer(f"{program} version {node.installed or node.library}, simulated by clusterwright\n")
+    refusal = _DAEMONS[program](node)
+    if refusal:
+        return Answer(error=f"{refusal}\n", status=1)
+    folder = node.own / "services"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / program).write_text(f"{os.getpid()}\n", encoding="utf-8")
+    said = _SAID.get(program, "Started")
+    os.write(2, f"{said} (simulated)\n".encode())
+    _tell_systemd()
+    # The same process id, and half a megabyte instead of an interpreter: a lab runs many of these.
+    os.execvp("sleep", [program, "infinity"])
+
+
+def _tell_systemd() -> None:
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+            channel.connect(address.replace("@", "\0", 1) if address.startswith("@") else address)
+            channel.sendall(b"READY=1")
