@@ -93,9 +93,24 @@ def _further(plan: ClusterPlan, figures: Summary) -> Iterator[tuple[str, str]]:
     yield "partitions", ", ".join(_partition(partition) for partition in plan.partitions)
     distribution = plan.spec.software.distribution
     yield "software", f"{distribution}, Slurm {plan.slurm_release} (from the {plan.slurm_source})"
+    yield from _stacks(plan).items()
     if plan.spec.users:
         users, accounts = len(plan.spec.users), len(plan.spec.accounts)
         yield "people", f"{_counted(users, 'user')} in {_counted(accounts, 'account')}"
+
+
+def _stacks(plan: ClusterPlan) -> dict[str, str]:
+    """What is installed for GPUs and fabric, once for pools that have the same."""
+    pools: dict[str, list[str]] = {}
+    for pool, rows in plan.lock.pools.items():
+        words = ", ".join(
+            " ".join(filter(None, (name, row.version, row.flavour)))
+            for name, row in rows.items()
+            if row.packages and name != "slurm"
+        )
+        if words:
+            pools.setdefault(words, []).append(pool)
+    return {f"on {', '.join(names)}": words for words, names in pools.items()}
 
 
 def _counted(number: int, what: str) -> str:
