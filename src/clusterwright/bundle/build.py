@@ -44,7 +44,7 @@ class Bundle:
         key = (*self._key(node), node.machine)
         if key not in self._node_json:
             units = tuple(unit.name for unit in kind.units if unit.active)
-            self._node_json[key] = generated.node_json(self._handoff, node, units)
+            self._node_json[key] = generated.node_json(self._handoff, node, units, self._installed(node))
         text = self._node_json[key].replace(generated.NODE, node.name)
         return Wanted(node.name, kind, (_file(NodeFile(NODE_JSON, text, ()), ()),))
 
@@ -95,6 +95,13 @@ class Bundle:
 
     def _key(self, node: Node) -> tuple[object, ...]:
         return node.roles, node.site, node.name == self._server, node.pool if self._has_stack(node) else ""
+
+    def _installed(self, node: Node) -> Mapping[str, Any]:
+        """Components of the lock that some role of the node takes."""
+        known, stack = facts(self._handoff, node), stack_of(self._handoff, node)
+        applied = (role for role in roles() if holds(role.applies, known))
+        taken = {row["name"] for role in applied for row in role.components_in(stack, known)}
+        return {name: row for name, row in stack.items() if name in taken}
 
     def _has_stack(self, node: Node) -> bool:
         return bool(stack_of(self._handoff, node))

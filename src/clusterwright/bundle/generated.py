@@ -129,7 +129,7 @@ def accounting(handoff: Handoff) -> Mapping[str, object]:
     }
 
 
-def node_json(handoff: Handoff, node: Node, units: tuple[str, ...]) -> str:
+def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mapping[str, Any]) -> str:
     """What the gate holds a node of this kind and machine type against, with NODE for its name."""
     body = {
         "version": _VERSION,
@@ -140,6 +140,6 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...]) -> str:
         "config_overrides": handoff.scheduler["config_overrides"],
         "mounts": sorted(handoff.storage["shares"]) if node.name != file_server(handoff) else [],
         "units": units,
-        "stack": stack_of(handoff, node),
+        "stack": stack,
     }
     return json.dumps(body, indent=1, sort_keys=True) + "\n"
