@@ -6,7 +6,7 @@ bit masks: bit N stands for the Nth candidate of an identifier. Candidates are i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -60,30 +60,40 @@ class Problem:
 
     @cached_property
     def allowed(self) -> Mapping[str, int]:
-        """What the demands without a source leave of each identifier."""
+        """What is left of each identifier before anything is chosen; nothing of some, if it is hopeless."""
         masks = {identifier: self.everything(identifier) for identifier in self.candidates}
         for demand in self.demands:
             if not demand.source:
                 masks[demand.target] &= demand.allowed
-        return masks
+        return self._settled(masks, masks)
 
     def follows(self, identifier: str, index: int) -> Mapping[str, int]:
-        """What a choice leaves of other identifiers; demands are read in both directions."""
+        """What a choice leaves of other identifiers, near and far."""
         key = (identifier, index)
         if key not in self._consequences:
-            self._consequences[key] = self._follows(identifier, 1 << index)
+            masks = self._settled({**self.allowed, identifier: 1 << index}, [identifier])
+            self._consequences[key] = {
+                one: mask
+                for one, mask in masks.items()
+                if mask != self.allowed[one] and (one != identifier or not mask)
+            }
         return self._consequences[key]
 
-    def _follows(self, identifier: str, bit: int) -> dict[str, int]:
-        masks: dict[str, int] = {}
-        for demand in self._touching[identifier]:
-            if demand.source == identifier and demand.when & bit:
-                other, mask = demand.target, demand.allowed
-            elif demand.target == identifier and not demand.allowed & bit:
-                other, mask = demand.source, ~demand.when
-            else:
-                continue
-            masks[other] = masks.get(other, self.everything(other)) & mask
+    def _settled(self, masks: dict[str, int], changed: Iterable[str]) -> dict[str, int]:
+        """Draw every conclusion from what is left, until none is new or nothing is left of one."""
+        waiting = dict.fromkeys(changed)
+        while waiting:
+            identifier, _ = waiting.popitem()
+            for demand in self._touching[identifier]:
+                source, target = masks[demand.source], masks[demand.target]
+                if not source & ~demand.when and target & ~demand.allowed:
+                    masks[demand.target] &= demand.allowed
+                    waiting[demand.target] = None
+                if not target & demand.allowed and source & demand.when:
+                    masks[demand.source] &= ~demand.when
+                    waiting[demand.source] = None
+            if not masks[identifier]:
+                break
         return masks
 
     @cached_property

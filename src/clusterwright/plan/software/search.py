@@ -27,6 +27,7 @@ class _Provider(AbstractProvider[_Requirement, _Pin, str]):
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
+        self._neighbours = _neighbours(list(problem.candidates))
 
     def identify(self, requirement_or_candidate: _Requirement | _Pin) -> str:
         return requirement_or_candidate.identifier
@@ -51,8 +52,19 @@ class _Provider(AbstractProvider[_Requirement, _Pin, str]):
         return bool(requirement.allowed >> candidate.number & 1)
 
     def get_dependencies(self, candidate: _Pin) -> Iterable[_Requirement]:
+        """What the pin leaves of others, and that it touches its neighbours in the order.
+
+        The latter takes nothing away. It makes resolvelib go back one pin at a time: where it leaps over pins
+        that look innocent, it can miss the best answer, and even the only one.
+        """
         left = self._problem.follows(candidate.identifier, candidate.number)
-        return [_Requirement(identifier, mask) for identifier, mask in left.items()]
+        touched = (name for name in self._neighbours[candidate.identifier] if name not in left)
+        everything = (_Requirement(name, self._problem.everything(name)) for name in touched)
+        return [*(_Requirement(name, mask) for name, mask in left.items()), *everything]
+
+
+def _neighbours(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return {name: (*names[max(0, at - 1) : at], *names[at + 1 : at + 2]) for at, name in enumerate(names)}
 
 
 def search(problem: Problem) -> Mapping[str, int] | None:
