@@ -20,7 +20,7 @@ from clusterwright.spec.software import Distribution, Repository
 EXAMPLES = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client monitoring node-exporter
-containers
+containers rdma
 """
 GONE = "none"
 

@@ -116,5 +116,7 @@ def handoff(release: str = "24.11", count: int = 2, **scheduler: Any) -> Handoff
             "slurm_repository": None,
             "containers": False,
             "monitoring": True,
+            "stacks": {},
+            "repositories": {},
         },
     )

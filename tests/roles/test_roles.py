@@ -19,6 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 ROLES = sorted(folder.name for folder in (REPOSITORY / "roles").iterdir() if folder.is_dir())
 ROW_KEYS = {
     "parts": {"name", "services", "when"},
+    "components": {"name", "services", "when"},
     "directories": {"path", "mode", "owner", "group", "when"},
     "files": {"path", "source", "key", "mode", "owner", "group", "affects", "early", "when"},
     "units": {"name", "enabled", "active", "when"},

@@ -12,6 +12,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from clusterwright.bundle.collection import root
+from clusterwright.catalog.fabrics import fabric_of
 
 Facts = Mapping[str, Collection[str]]
 """What rows may ask for: the node's roles, its distribution, what its cluster switched on."""
@@ -20,9 +21,19 @@ ORDER = (
     "base",
     "users",
     "shared_home",
+    "rdma",
+    "nvidia_driver",
+    "nvidia_fabric",
+    "cuda",
+    "nccl",
+    "gdrcopy",
+    "dcgm",
+    "gpu_tuning",
     "container_runtime",
+    "containers",
     "slurm_database",
     "slurm_controller",
+    "slurm_gpu",
     "node_gate",
     "slurm_compute",
     "slurm_login",
@@ -70,7 +81,7 @@ def roles() -> tuple[Role, ...]:
 
 @cache
 def _environment(folder: Path) -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -78,6 +89,8 @@ def _environment(folder: Path) -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # configuration files, not HTML
     )
+    environment.globals["fabric_of"] = fabric_of
+    return environment
 
 
 def _read(name: str) -> Role:

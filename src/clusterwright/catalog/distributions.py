@@ -30,7 +30,7 @@ class Distribution:
     python: str
     parts: Mapping[str, Part]
     """`base`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
-    `storage-client`, `monitoring`, `node-exporter`, `containers`."""
+    `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`."""
     source: str
     date: str
 

@@ -28,6 +28,8 @@ class SlurmRelease:
     """What slurmctld needs to learn of new and removed nodes: `reload` or `restart`."""
     detects_nvidia: bool
     """Whether `AutoDetect=nvidia` reads the driver's own files, without NVML at build time."""
+    imex_switch: bool
+    """Whether `switch/nvidia_imex` gives each job a channel between NVLink-connected nodes."""
     source: str
     date: str
 
@@ -45,6 +47,7 @@ def releases() -> Mapping[str, SlurmRelease]:
             openmetrics=row["openmetrics"] == "yes",
             node_changes=row["node_changes"],
             detects_nvidia=row["detects_nvidia"] == "yes",
+            imex_switch=row["imex_switch"] == "yes",
             source=row["source"],
             date=row["date"],
         )

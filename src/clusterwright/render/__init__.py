@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterwright.handoff import Handoff
-from clusterwright.render import database, hosts, monitoring, node, slurm
+from clusterwright.render import database, hosts, monitoring, node, slurm, stack
 from clusterwright.render.file import NodeFile
 from clusterwright.render.release import release
 
@@ -17,6 +17,7 @@ def render(handoff: Handoff) -> tuple[NodeFile, ...]:
         *slurm.files(handoff, slurm_release),
         *database.files(handoff, slurm_release),
         *node.files(handoff, slurm_release),
+        *stack.files(handoff, slurm_release),
         *hosts.files(handoff),
         *monitoring.files(handoff, slurm_release),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
 from clusterwright.render.release import SlurmRelease
+from clusterwright.render.stack import has
 from clusterwright.render.templates import fill
 
 SLURMCTLD_PORT = 6817
@@ -15,7 +16,7 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     settings = [_daemon("slurmd", servers, "compute"), _unit()]
     if release.sackd:
         settings.append(_daemon("sackd", servers, "login"))
-    return (*settings, *_programs())
+    return (*settings, *_programs(gpu_epilog=has(handoff, "driver")))
 
 
 def _daemon(name: str, servers: str, role: str) -> NodeFile:
@@ -29,12 +30,13 @@ def _unit() -> NodeFile:
     return NodeFile(path, fill("node/slurmd.service.j2"), ("compute",), affects=("slurmd:restart",))
 
 
-def _programs() -> tuple[NodeFile, ...]:
+def _programs(*, gpu_epilog: bool) -> tuple[NodeFile, ...]:
     programs = {
         "/usr/lib/clusterwright/health-check": "node/health-check.j2",
         "/etc/slurm/prolog": "node/prolog.j2",
         "/etc/slurm/epilog": "node/epilog.j2",
     }
     return tuple(
-        NodeFile(path, fill(template), ("compute",), mode=0o755) for path, template in programs.items()
+        NodeFile(path, fill(template, gpu_epilog=gpu_epilog), ("compute",), mode=0o755)
+        for path, template in programs.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clusterwright.handoff import Handoff
-from clusterwright.render import machines, partitions, topology
+from clusterwright.render import machines, partitions, stack, topology
 from clusterwright.render.file import NodeFile
 from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
@@ -27,7 +27,7 @@ def _contents(handoff: Handoff, release: SlurmRelease) -> dict[str, str]:
         "slurm.conf": _slurm_conf(handoff, release, groups),
         "cgroup.conf": fill("slurm/cgroup.conf.j2", **common, **_cgroup(handoff)),
         # Distributions ship one that includes a folder, which configless slurmctld reports as an error.
-        "plugstack.conf": fill("slurm/plugstack.conf.j2", **common),
+        "plugstack.conf": fill("slurm/plugstack.conf.j2", **common, pyxis=stack.has(handoff, "pyxis")),
     }
     gres = [_gres(group, release) for group in groups if group.gres]
     if gres:
@@ -54,6 +54,8 @@ def _slurm_conf(handoff: Handoff, release: SlurmRelease, groups: tuple[machines.
         topology=handoff.fabric["topology"],
         pmix=handoff.software["slurm_source"] == "distribution",  # its packages carry the plugin
         gpus=any(group.gres for group in groups),
+        task_prolog=stack.has(handoff, *stack.COLLECTIVES),
+        imex=release.imex_switch and stack.has(handoff, "imex"),
         nodes=groups,
         partitions=partitions.lines(handoff, accounting=scheduler["accounting"]),
         options=sorted(options.items()),
