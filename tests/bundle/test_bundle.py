@@ -14,6 +14,7 @@ from clusterwright.bundle import generated
 from clusterwright.bundle.build import NODE_JSON, Bundle
 from clusterwright.bundle.facts import mount_unit
 from clusterwright.bundle.wanted import Wanted
+from clusterwright.catalog.changes import costs
 from clusterwright.finding import Refused
 from clusterwright.handoff import Handoff, from_plan
 from clusterwright.plan import plan
@@ -174,6 +175,24 @@ def test_a_wish_places_its_file(more: str, node: str, path: str) -> None:
 def test_what_is_switched_off_does_not_run(more: str, unit: str) -> None:
     assert unit in running(small()["controller"])
     assert unit not in running(small(more)["controller"])
+
+
+RESTARTING = {name: row.units for name, row in costs().items() if row.units}
+
+
+@pytest.mark.parametrize("name", RESTARTING)
+def test_what_diff_says_restarts_is_restarted(name: str) -> None:
+    """A file that differs with the property owes it to the daemon, where that runs."""
+    handoff = handoff_of(SMALL)
+    section, key = name.split(".")
+    other = dataclasses.replace(handoff, **{section: {**getattr(handoff, section), key: "another"}})
+    daemons = ("slurmctld", "slurmd", "slurmdbd")
+    before, after = ({*generated.started_with(made, daemons)} for made in (handoff, other))
+    owed = {word for file in after - before for word in file.affects}
+    assert owed == {f"{unit}:restart" for unit in RESTARTING[name]}
+    for node in small().values():
+        there = {path for path in paths(node) if path.startswith("/etc/clusterwright/started-with/")}
+        assert {Path(path).stem for path in there} == running(node) & set(daemons)
 
 
 def test_a_box_with_every_role_runs_no_second_kiosk() -> None:

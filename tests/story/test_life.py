@@ -118,3 +118,29 @@ def test_smaller_pool_loses_its_last_node_only(desk: Desk) -> None:
     outcome = desk.outcome("up", "cluster.yaml")
     assert outcome["ok"]
     assert outcome["removed"] == ["gpu-003"]
+
+
+def test_change_restarts_what_diff_says_once_and_nothing_else(desk: Desk) -> None:
+    desk.describe(DESCRIPTION + "scheduler: {rest: true}\n")
+    rows = json.loads(desk.run("diff", "cluster.yaml", "--json"))["changes"]
+    restarts = {(node, unit) for row in rows for unit in row["units"] for node in row["nodes"]}
+    assert ("controller", "slurmctld") in restarts
+    daemons = {
+        "controller": ("slurmctld", "slurmdbd", "mariadb"),
+        "login": ("sackd",),
+        "gpu-001": ("slurmd",),
+    }
+    watched = [(node, unit) for node, units in daemons.items() for unit in units]
+
+    def starts() -> dict[tuple[str, str], int]:
+        count = "journalctl --unit={} --grep='^Started ' --output=cat --quiet | wc -l"
+        return {(node, unit): int(desk.on(node, count.format(unit))) for node, unit in watched}
+
+    before = starts()
+    assert desk.outcome("up", "cluster.yaml")["ok"]
+    after = starts()
+    assert {one: after[one] - before[one] for one in watched} == {
+        one: int(one in restarts) for one in watched
+    }
+    assert desk.outcome("up", "cluster.yaml")["ok"]
+    assert starts() == after

@@ -123,7 +123,8 @@ class Bundle:
             *generated.vendors(self._handoff, node, self._attachments),
         )
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
-        files = [_file(file, active) for file in (*rendered, *self._generated(node, named))]
+        generic = (*rendered, *self._generated(node, named), *generated.started_with(self._handoff, active))
+        files = [_file(file, active) for file in generic]
         files += [_file(file, active, early=True) for file in early]
         filled = values(self._handoff, node)
         files += [file for role in applied for file in self._role_files(role, known, filled, active)]

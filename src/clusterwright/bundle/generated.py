@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mount_unit, stack_of
 from clusterwright.bundle.role import Role
 from clusterwright.bundle.wanted import WantedUser
+from clusterwright.catalog.changes import costs
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
@@ -94,6 +95,17 @@ def mounts(handoff: Handoff, node: Node, role: Role) -> Iterator[NodeFile]:
             role.text("share.mount.j2", {"path": path, **source}),
             (),
         )
+
+
+def started_with(handoff: Handoff, units: Iterable[str]) -> Iterator[NodeFile]:
+    """The properties that each daemon has to start anew for: `diff` names its restarts by the same table."""
+    for unit in sorted(units):
+        rows = [name.split(".") for name, row in costs().items() if unit in row.units]
+        if rows:
+            values = {f"{section}.{key}": getattr(handoff, section)[key] for section, key in rows}
+            text = json.dumps(values, indent=1, sort_keys=True, default=list) + "\n"
+            path = f"/etc/clusterwright/started-with/{unit}.json"
+            yield NodeFile(path, text, (), affects=(f"{unit}:restart",))
 
 
 def users(handoff: Handoff) -> tuple[WantedUser, ...]:

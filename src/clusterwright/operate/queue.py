@@ -87,6 +87,15 @@ class Queue:
                 self.update(down, "resume")
             time.sleep(0.2)
 
+    def wait_until_heard(self, patience: float) -> None:
+        """A slurmctld that has just started knows no node's state until the node answers it."""
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            states = [state for state, _ in self.states().values()]
+            if states and not any(state.startswith("unknown") for state in states):
+                return
+            time.sleep(0.2)
+
     def wait_for_jobs(self, nodes: Collection[str], patience: float, say: Callable[[str], None]) -> bool:
         """Wait until no job runs on these nodes; False when `patience` seconds were not enough."""
         deadline = time.monotonic() + patience

@@ -79,7 +79,7 @@ def begun(source: Source) -> Iterator[Work]:
         before = home.handoff()
         source.record(home)
         previous = {node.name: node.address for node in before.nodes} if before else None
-        prepared = prepare(description, ground=machines.ground(), previous=previous)
+        prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
         desired = Desired(home, prepared.handoff, prepared.files, source.folder)
         yield Work(home, machines, desired, prepared, tuple(unmet), before)
 
@@ -153,8 +153,12 @@ def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Re
 def _put_to_work(work: Work, targets: Mapping[str, Target], nodes: Collection[str], report: Report) -> None:
     """Wait until Slurm has taken up the nodes that changed, and bring back those that it gave up on."""
     queue = queue_of(work.handoff, targets)
+    if queue is None:
+        return
+    if {node.name for node in work.handoff.with_role("controller")} & set(nodes):
+        queue.wait_until_heard(REGISTER_SECONDS)
     compute = {node.name for node in work.handoff.with_role("compute")} & set(nodes)
-    if queue is None or not compute:
+    if not compute:
         return
     late = queue.take_up(compute, REGISTER_SECONDS)
     for node in sorted(compute - set(late)):

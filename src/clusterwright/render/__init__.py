@@ -13,10 +13,11 @@ __all__ = ["NodeFile", "render"]
 def render(handoff: Handoff) -> tuple[NodeFile, ...]:
     """Every whole-cluster file, sorted by path. Raises Refused for a Slurm release that is not supported."""
     slurm_release = release(str(handoff.scheduler["release"]))
+    served = slurm.files(handoff, slurm_release)
     files = [
-        *slurm.files(handoff, slurm_release),
+        *served,
         *database.files(handoff, slurm_release),
-        *node.files(handoff, slurm_release),
+        *node.files(handoff, slurm_release, served),
         *stack.files(handoff, slurm_release),
         *hosts.files(handoff),
         *monitoring.files(handoff, slurm_release),

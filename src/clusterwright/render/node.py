@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
+
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
 from clusterwright.render.release import SlurmRelease
@@ -11,16 +14,24 @@ from clusterwright.render.templates import fill
 SLURMCTLD_PORT = 6817
 
 
-def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
+def files(handoff: Handoff, release: SlurmRelease, served: Iterable[NodeFile]) -> tuple[NodeFile, ...]:
+    """`served` is what the node fetches from the controller."""
     servers = ",".join(f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller"))
-    settings = [_daemon("slurmd", servers, "compute"), _unit()]
+    # Before 23.11 a slurmd learns of other nodes only when it starts: slurm.schedmd.com/faq.html (2026-11).
+    digest = _digest(served) if release.node_changes == "restart" else ""
+    settings = [_daemon("slurmd", servers, "compute", digest), _unit()]
     if release.sackd:
         settings.append(_daemon("sackd", servers, "login"))
     return (*settings, *_programs(gpu_epilog=has(handoff, "driver")))
 
 
-def _daemon(name: str, servers: str, role: str) -> NodeFile:
-    content = fill("node/daemon.j2", variable=f"{name.upper()}_OPTIONS", servers=servers)
+def _digest(served: Iterable[NodeFile]) -> str:
+    whole = "".join(f"{file.path}\n{file.content}\n" for file in served)
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def _daemon(name: str, servers: str, role: str, digest: str = "") -> NodeFile:
+    content = fill("node/daemon.j2", variable=f"{name.upper()}_OPTIONS", servers=servers, digest=digest)
     return NodeFile(f"/etc/default/{name}", content, (role,), affects=(f"{name}:restart",))
 
 
