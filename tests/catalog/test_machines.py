@@ -17,7 +17,8 @@ GENERATIONS = {
     "amd": {"cdna3"},
 }
 PROMISED = """
-lab-small lab-h100 p3.2xlarge g4dn.xlarge p6e-gb200.36xlarge a4x-highgpu-4g p5.48xlarge p5en.48xlarge p4d.24xlarge p6-b200.48xlarge m7i.2xlarge m7i.4xlarge c7i.xlarge
+lab-small lab-h100 p3.2xlarge g4dn.xlarge p6e-gb200.36xlarge a4x-highgpu-4g
+p5.48xlarge p5en.48xlarge p4d.24xlarge p6-b200.48xlarge m7i.2xlarge m7i.4xlarge c7i.xlarge
 a3-highgpu-8g a3-megagpu-8g a3-ultragpu-8g a4-highgpu-8g n2-standard-8 c3-standard-8 hgx-h100-8gpu
 hgx-h200-8gpu hgx-b200-8gpu mi300x-8gpu gb200-nvl72-tray rtx4090-workstation rtx5090-workstation l4-server
 generic-x86-16c generic-x86-32c
