@@ -37,6 +37,16 @@ class LabHome:
         return self.cache / "archives"
 
     @property
+    def vendor(self) -> Path:
+        """Repositories of simulated packages, each under the digest of what is in it."""
+        return self.cache / "vendor"
+
+    @property
+    def vendor_key(self) -> Path:
+        """Signs those repositories and nothing else. Beside them, so that labs of one cache share images."""
+        return self.cache / "vendor-key"
+
+    @property
     def labs(self) -> Path:
         return self.state / "labs"
 

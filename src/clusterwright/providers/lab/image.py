@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,13 +54,14 @@ def bake(
     configure: Callable[[Target], None],
     on_event: OnEvent,
     base: Base = DEFAULT_BASE,
+    binds: Sequence[Bind] = (),
 ) -> Path:
     """The image of this digest; when absent, `configure` makes it on a node that reaches packages.
 
     Killed at any moment it leaves at most the builder's lab, which the next bake destroys first.
     """
     with state.shared_resource(home, f"image-{digest}"):
-        return image_path(home, digest) or _bake(home, digest, configure, on_event, base)
+        return image_path(home, digest) or _bake(home, digest, configure, on_event, base, binds)
 
 
 def images(home: LabHome) -> list[str]:
@@ -76,7 +77,12 @@ def remove_image(home: LabHome, digest: str) -> None:
 
 
 def _bake(
-    home: LabHome, digest: str, configure: Callable[[Target], None], on_event: OnEvent, base: Base
+    home: LabHome,
+    digest: str,
+    configure: Callable[[Target], None],
+    on_event: OnEvent,
+    base: Base,
+    binds: Sequence[Bind],
 ) -> Path:
     _destroy_left_builders(home)
     lab = Lab(home, f"{BUILDER_PREFIX}{digest[:16]}")
@@ -87,7 +93,7 @@ def _bake(
         archives = Bind(home.package_archives, "/var/cache/apt/archives")
         try:
             with state.shared_resource(home, "archives"):
-                [target] = lab.ensure([node], on_event, binds=[archives], base=base)
+                [target] = lab.ensure([node], on_event, binds=[archives, *binds], base=base)
                 # A package's daemon is not to start while it is installed: it has no configuration yet.
                 run(target.ssh_command(_NO_DAEMON_STARTS))
                 configure(target)

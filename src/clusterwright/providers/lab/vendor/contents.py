@@ -1,0 +1,96 @@
+"""From what a lock names to the packages of a repository: what each depends on and carries."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from clusterwright.providers.lab.vendor.package import VendorPackage
+
+_TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A package that a lock names. `version` is None where the lock does not know it: the lab makes one up."""
+
+    component: str
+    release: str
+    package: str
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    pattern: str
+    component: str
+    depends: tuple[str, ...]
+    carries: tuple[str, ...]
+
+
+def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[VendorPackage, ...]:
+    """The wanted packages and all that they depend on, once each. One that no row describes carries nothing."""
+    found: dict[tuple[str, str], VendorPackage] = {}
+    left = sorted(set(wanted), key=lambda each: (each.package, each.version or "", each.release))
+    while left:
+        each = left.pop(0)
+        version = each.version or f"{each.release}-1"
+        if (each.package, version) in found:
+            continue
+        row = _row_of(each.package)
+        words = _words(each, architecture)
+        depends = [_filled(name, words) for name in row.depends] if row else []
+        carries = tuple(_filled(entry, words) for entry in row.carries) if row else ()
+        found[each.package, version] = VendorPackage(
+            name=each.package,
+            version=version,
+            component=each.component,
+            architecture=architecture,
+            depends=tuple(sorted(f"{name} (= {version})" for name in depends)),
+            carries=carries,
+            release=each.release,
+        )
+        left += [Wanted(each.component, each.release, name, version) for name in depends]
+    return tuple(found[key] for key in sorted(found))
+
+
+def _words(each: Wanted, architecture: str) -> dict[str, str]:
+    major, _, rest = each.release.partition(".")
+    return {
+        "branch": major, "major": major, "minor": rest.partition(".")[0], "release": each.release,
+        "triplet": _TRIPLETS[architecture],
+    }  # fmt: skip
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for name, value in words.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _row_of(package: str) -> _Row | None:
+    """A row with the very name stands before one whose placeholders fit it."""
+    rows = [row for row in _rows() if _fits(row.pattern, package)]
+    return min(rows, key=lambda row: row.pattern.count("{"), default=None)
+
+
+def _fits(pattern: str, package: str) -> bool:
+    parts = re.split(r"\{\w+\}", pattern)
+    return re.fullmatch(r"[0-9.]+".join(re.escape(part) for part in parts), package) is not None
+
+
+@cache
+def _rows() -> tuple[_Row, ...]:
+    return tuple(_read())
+
+
+def _read() -> Iterator[_Row]:
+    text = (files("clusterwright.providers.lab.vendor") / "contents.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        yield _Row(
+            row["package"], row["component"], tuple(row["depends"].split()), tuple(row["carries"].split())
+        )

@@ -1,0 +1,71 @@
+"""A .deb of a package, by dpkg-deb; the same bytes for the same package."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from clusterwright.providers.lab.command import run
+from clusterwright.providers.lab.files import remove_tree
+from clusterwright.providers.lab.vendor.package import VendorPackage
+
+EPOCH = 1767225600
+"""2026-01-01: every time stamp inside."""
+
+
+def build_deb(package: VendorPackage, cache: Path) -> Path:
+    """The package's file, made once and kept under the digest of its content."""
+    made = cache / f"{package.digest}.deb"
+    if made.exists():
+        return made
+    cache.mkdir(parents=True, exist_ok=True)
+    root = cache / f".{package.digest}.{os.getpid()}"
+    try:
+        _write_tree(root, package)
+        partial = root.with_suffix(".deb.partial")
+        environ = dict(os.environ, SOURCE_DATE_EPOCH=str(EPOCH))
+        # Not compressed: they are small, and a lab installs them at once.
+        run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(root), str(partial)], environ=environ)
+        partial.rename(made)
+    finally:
+        remove_tree(root)
+    return made
+
+
+def control(package: VendorPackage) -> str:
+    """The control file, whose description says twice that it is simulated."""
+    fields = {
+        "Package": package.name,
+        "Version": package.version,
+        "Architecture": package.architecture,
+        "Maintainer": "clusterwright lab <lab@clusterwright.invalid>",
+        "Depends": ", ".join(package.depends),
+        "Provides": ", ".join(package.provides),
+        "Conflicts": ", ".join(package.conflicts),
+        "Section": "misc",
+        "Priority": "optional",
+        "Description": f"{package.description}\n Not the vendor's software: it runs on lab nodes only and refuses elsewhere.",
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
+
+
+def _write_tree(root: Path, package: VendorPackage) -> None:
+    remove_tree(root)
+    _write(root / "DEBIAN" / "control", control(package), 0o644)
+    for name, text in package.scripts().items():
+        _write(root / "DEBIAN" / name, text, 0o755)
+    for path, (mode, text) in package.files().items():
+        target = root / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if mode:
+            _write(target, text, mode)
+        else:
+            target.symlink_to(text)
+    for folder, _, _ in os.walk(root):
+        Path(folder).chmod(0o755)
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)

@@ -1,0 +1,157 @@
+"""One package as a repository has it: its name and version are the vendor's, what it carries is simulated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+
+UNITS = {
+    "nv-fabricmanager": ("nvidia-fabricmanager", "NVIDIA fabric manager service"),
+    "nv-hostengine": ("nvidia-dcgm", "NVIDIA DCGM service"),
+    "nvidia-imex": ("nvidia-imex", "NVIDIA IMEX service"),
+    "nvidia-persistenced": ("nvidia-persistenced", "NVIDIA Persistence Daemon"),
+}
+"""Daemon → its unit and what the unit calls it."""
+REFUSAL = "is simulated for clusterwright's lab and refuses to be installed: this machine is no lab node"
+_MARKERS = "/usr/lib/simulated-hardware/markers"
+
+
+@dataclass(frozen=True)
+class VendorPackage:
+    """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `module:NAME`, `library:NAME`, `file:PATH`,
+    `link:PATH=TARGET`, `pin:PATTERN`."""
+
+    name: str
+    version: str
+    component: str
+    architecture: str = "amd64"
+    depends: tuple[str, ...] = ()
+    provides: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    carries: tuple[str, ...] = ()
+    release: str = ""
+    """The upstream version that the simulators tell; the package's own without epoch and revision if empty."""
+
+    @cached_property
+    def upstream(self) -> str:
+        return (
+            self.release or self.version.partition(":")[2].partition("-")[0] or self.version.partition("-")[0]
+        )
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}_{self.version.rpartition(':')[2]}_{self.architecture}.deb"
+
+    @property
+    def digest(self) -> str:
+        """Names everything that goes into the package."""
+        content = [asdict(self), {name: list(entry) for name, entry in self.files().items()}, self.scripts()]
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def description(self) -> str:
+        return f"SIMULATED {self.name} {self.upstream} for clusterwright's lab"
+
+    def files(self) -> Mapping[str, tuple[int, str]]:
+        """Path → mode and text; a mode of 0 is a symbolic link to the text."""
+        found: dict[str, tuple[int, str]] = {
+            f"/usr/share/doc/{self.name}/SIMULATED": (
+                0o644,
+                f"{self.description}. Not the vendor's software.\n",
+            )
+        }
+        for entry in self.carries:
+            kind, _, what = entry.partition(":")
+            found.update(_CARRIED[kind](self, what))
+        return found
+
+    def scripts(self) -> Mapping[str, str]:
+        """What runs around the installation."""
+        gate = (
+            f'[ -e /run/simulated-hardware/hardware.json ] || {{ echo "{self.name} {REFUSAL}" >&2; exit 1; }}'
+        )
+        found = {"preinst": f"#!/bin/sh\nset -e\n{gate}\n"}
+        if any(entry.startswith("daemon:") for entry in self.carries):
+            found["postinst"] = "#!/bin/sh\nset -e\n[ ! -d /run/systemd/system ] || systemctl daemon-reload\n"
+        return found
+
+
+Files = dict[str, tuple[int, str]]
+
+
+def _program(package: VendorPackage, what: str) -> Files:
+    path = what if what.startswith("/") else f"/usr/bin/{what}"
+    return {path: (0o755, launcher(path.rpartition("/")[2], package.upstream))}
+
+
+def _daemon(package: VendorPackage, what: str) -> Files:
+    unit, title = UNITS[what]
+    return {
+        f"/usr/bin/{what}": (0o755, launcher(what, package.upstream)),
+        f"/usr/lib/systemd/system/{unit}.service": (0o644, _unit(what, title)),
+    }
+
+
+def _module(package: VendorPackage, what: str) -> Files:
+    return {f"{_MARKERS}/modules/{what}": (0o644, f"{package.upstream} {package.name} simulated\n")}
+
+
+def _library(package: VendorPackage, _: str) -> Files:
+    return {f"{_MARKERS}/library": (0o644, f"{package.upstream} {package.name} simulated\n")}
+
+
+def _file(package: VendorPackage, what: str) -> Files:
+    return {what: (0o644, f"{package.description}\n")}
+
+
+def _link(_: VendorPackage, what: str) -> Files:
+    path, _, target = what.partition("=")
+    return {path: (0, target)}
+
+
+def _pin(package: VendorPackage, what: str) -> Files:
+    text = f"Explanation: {package.description}\nPackage: {what}\nPin: version {package.upstream}*\nPin-Priority: 1000\n"
+    return {f"/etc/apt/preferences.d/{package.name}": (0o644, text)}
+
+
+_CARRIED = {
+    "daemon": _daemon, "file": _file, "library": _library, "link": _link, "module": _module, "pin": _pin,
+    "program": _program,
+}  # fmt: skip
+
+
+def launcher(program: str, version: str) -> str:
+    """The program as it lies in the node: a few lines that find the simulators, and refuse without them."""
+    return f'''#!/usr/bin/python3 -I
+# SIMULATED {program} {version} of clusterwright's lab; not the vendor's program, and of no use elsewhere.
+import sys
+
+sys.path.insert(0, "/usr/lib/simulated-hardware")
+try:
+    from simulators.launch import main
+except ImportError:
+    sys.exit("{program}: simulated for clusterwright's lab; this machine is no lab node, so it refuses to run")
+sys.exit(main("{program}", "{version}"))
+'''
+
+
+def _unit(daemon: str, title: str) -> str:
+    return f"""[Unit]
+Description={title} (simulated)
+ConditionPathExists=/run/simulated-hardware/hardware.json
+After=network.target
+
+[Service]
+Type=notify
+NotifyAccess=main
+ExecStart=/usr/bin/{daemon}
+ExecStopPost=-/bin/rm -f /run/simulated-node/services/{daemon}
+Restart=no
+
+[Install]
+WantedBy=multi-user.target
+"""

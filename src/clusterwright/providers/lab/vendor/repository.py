@@ -1,0 +1,72 @@
+"""A signed apt repository of simulated packages, content-addressed: the same packages are the same folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+from clusterwright.providers.lab.command import run
+from clusterwright.providers.lab.files import remove_tree, write_atomically
+from clusterwright.providers.lab.vendor import key
+from clusterwright.providers.lab.vendor.deb import EPOCH, build_deb
+from clusterwright.providers.lab.vendor.package import VendorPackage
+
+KEY_FILE = "key.asc"
+_LABEL = "clusterwright lab: SIMULATED packages"
+
+
+def build(packages: Iterable[VendorPackage], folder: Path, key_home: Path) -> Path:
+    """A flat repository (`deb [signed-by=…] URL /`) under `folder`; one that is there is not made again."""
+    wanted = sorted(packages, key=lambda package: (package.name, package.version, package.architecture))
+    public = key.public_key(key_home)
+    content = [[package.digest for package in wanted], public]
+    digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
+    made = folder / digest
+    if made.exists():
+        return made
+    partial = folder / f".{digest}.{os.getpid()}.partial"
+    remove_tree(partial)
+    partial.mkdir(parents=True)
+    try:
+        _fill(partial, wanted, folder / "packages")
+        write_atomically(partial / KEY_FILE, public)
+        key.sign(key_home, partial / "Release")
+        if not made.exists():
+            partial.rename(made)
+    finally:
+        remove_tree(partial)
+    return made
+
+
+def _fill(folder: Path, packages: list[VendorPackage], cache: Path) -> None:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        debs = list(pool.map(lambda package: build_deb(package, cache), packages))
+    for package, deb in zip(packages, debs, strict=True):
+        os.link(deb, folder / package.file_name)
+    index = run(["sh", "-c", 'cd "$1" && exec apt-ftparchive packages .', "sh", str(folder)])
+    write_atomically(folder / "Packages", index)
+    (folder / "Packages.gz").write_bytes(gzip.compress(index.encode(), mtime=EPOCH))
+    write_atomically(folder / "Release", _release(folder))
+
+
+def _release(folder: Path) -> str:
+    options = {"Origin": _LABEL, "Label": _LABEL, "Suite": "lab", "Description": _LABEL}
+    argv = [
+        word
+        for name, value in options.items()
+        for word in ("-o", f"APT::FTPArchive::Release::{name}={value}")
+    ]
+    script = 'cd "$1" && shift && exec apt-ftparchive "$@" release .'
+    environ = dict(os.environ, SOURCE_DATE_EPOCH=str(EPOCH))
+    text = run(["sh", "-c", script, "sh", str(folder), *argv], environ=environ)
+    # apt-ftparchive of some releases writes the time of day whatever SOURCE_DATE_EPOCH says.
+    lines = (f"Date: {_DATE}" if line.startswith("Date:") else line for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines)
+
+
+_DATE = "Thu, 01 Jan 2026 00:00:00 +0000"

@@ -1,0 +1,91 @@
+"""The simulated vendor stack in a booted node: nothing is there, apt installs it, one boot later it works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import world
+
+from clusterwright.providers.lab.lab import Lab
+from clusterwright.providers.lab.machine import Bind
+from clusterwright.providers.lab.simulate import Hardware, SimulatedNic
+from clusterwright.providers.lab.vendor.contents import Wanted, packages
+from clusterwright.providers.lab.vendor.repository import build
+
+DRIVER, OTHER = "580.95.05", "590.48.01"
+STACK = (
+    Wanted("driver", DRIVER, "nvidia-open"),
+    Wanted("fabric_manager", DRIVER, "nvidia-fabricmanager", f"{DRIVER}-1"),
+    Wanted("fabric_manager", OTHER, "nvidia-fabricmanager", f"{OTHER}-1"),
+    Wanted("nscq", DRIVER, "libnvidia-nscq", f"{DRIVER}-1"),
+    Wanted("dcgm", "4.4.2", "datacenter-gpu-manager-4-cuda13", "1:4.4.2-1"),
+    Wanted("cuda", "13.0.2", "cuda-toolkit-13-0", "13.0.2-1"),
+    Wanted("nccl", "2.28.9", "libnccl-dev", "2.28.9-1+cuda13.0"),
+    Wanted("nccl_tests", "2.17.6", "nccl-tests"),
+    Wanted("gdrcopy", "2.5.1", "gdrcopy"),
+    Wanted("container_toolkit", "1.18.0", "nvidia-container-toolkit", "1.18.0-1"),
+)
+INSTALL = (
+    "echo 'deb [signed-by=/srv/vendor/key.asc] file:/srv/vendor /' > /etc/apt/sources.list.d/vendor.list"
+    " && apt-get -qq update -o Dir::Etc::sourcelist=sources.list.d/vendor.list -o Dir::Etc::sourceparts=-"
+    " && apt-get -qq install -y "
+    f"nvidia-open nvidia-fabricmanager={DRIVER}-1 libnvidia-nscq datacenter-gpu-manager-4-cuda13 cuda-toolkit-13-0"
+    " libnccl-dev nccl-tests gdrcopy nvidia-container-toolkit >/dev/null 2>&1 && echo installed"
+)
+SERVICES = "nvidia-persistenced nvidia-fabricmanager nvidia-dcgm"
+
+
+def hgx() -> Hardware:
+    """A node whose cards are there and whose driver is not."""
+    cards = tuple(SimulatedNic(f"rdma{number}", 400) for number in range(8))
+    return replace(world.eight_gpus(), nics=cards, driver_version="", nvlink_domain=8)
+
+
+@pytest.mark.lab
+def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
+    lab: Lab, tmp_path: Path
+) -> None:
+    served = build(packages(STACK), tmp_path / "vendor", tmp_path / "key")
+    plan = world.nodes(lab, "n1", hardware=hgx())
+    [node] = lab.ensure(plan, world.silent, binds=[Bind(served, "/srv/vendor")])
+
+    assert world.on(
+        node, "ls /dev/nvidia* /proc/driver/nvidia /usr/bin/nvidia-smi 2>&1 | grep -vc 'No such'"
+    ) == ("0\n[exit 1]")
+    assert world.on(node, INSTALL) == "installed\n"
+    assert "couldn't communicate with the NVIDIA driver" in world.on(node, "nvidia-smi")
+    world.on(node, f"systemctl enable {SERVICES} 2>&1")
+
+    lab.stop_nodes(["n1"])
+    [node] = lab.ensure(plan, world.silent, binds=[Bind(served, "/srv/vendor")])
+    assert world.on(node, "systemctl is-system-running --wait; systemctl --failed --no-legend") == "running\n"
+    assert world.on(node, f"systemctl is-active {SERVICES}") == "active\n" * 3
+    assert world.on(node, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["8", "8"]
+    assert DRIVER in world.on(node, "cat /proc/driver/nvidia/version")
+    assert world.on(node, "cat /sys/module/nvidia/version /sys/module/gdrdrv/version") == f"{DRIVER}\n2.5.1\n"
+    state = "nvidia-smi --query-gpu=fabric.state,persistence_mode --format=csv,noheader | sort -u"
+    assert world.on(node, state) == "Completed, Enabled\n"
+    assert "8 GPUs found" in world.on(node, "dcgmi discovery -l")
+    assert world.on(node, "dcgmi diag -r 1 | grep -c Pass") == "9\n"
+    assert "release 13.0" in world.on(node, "/usr/local/cuda/bin/nvcc --version")
+    assert "Avg bus bandwidth" in world.on(node, "all_reduce_perf -b 8G -e 8G -g 8")
+    assert "Passed: 28" in world.on(node, "gdrcopy_sanity")
+    assert world.on(
+        node, "nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml; nvidia-ctk cdi list | tail -1"
+    ) == ("nvidia.com/gpu=all\n")
+
+    world.on(node, f"apt-get -qq install -y nvidia-fabricmanager={OTHER}-1 >/dev/null 2>&1")
+    assert world.on(node, "systemctl restart nvidia-fabricmanager 2>/dev/null") == "[exit 1]"
+    said = world.on(
+        node, 'journalctl -u nvidia-fabricmanager -o cat | grep -c "don\'t match with driver version"'
+    )
+    assert said == "1\n"
+
+    lab.inject("n1", "driver-mismatch")
+    assert "Driver/library version mismatch" in world.on(node, "nvidia-smi")
+    lab.repair("n1")
+    lab.inject("n1", "xid", 3)
+    assert "fallen off the bus" in world.on(node, "journalctl -t kernel -o cat | tail -1")
+    assert "Unable to determine the device handle" in world.on(node, "nvidia-smi")
