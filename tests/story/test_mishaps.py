@@ -119,6 +119,16 @@ def test_damaged_state_is_a_finding_and_can_be_destroyed(desk: Desk) -> None:
     assert desk.left("damaged") == set()
 
 
+def test_mirror_that_does_not_answer_is_named(desk: Desk) -> None:
+    mirror = "http://127.0.0.1:9/debian"
+    halfway = SMALL.replace("cluster: story", "cluster: halfway")
+    desk.describe(f"{halfway}surroundings: {{package_mirror: '{mirror}'}}\n")
+    said = " ".join(desk.run("up", "cluster.yaml", code=2).split())
+    assert f"could not be built from the mirror {mirror}" in said
+    assert "Connection refused" in said
+    desk.run("destroy", "halfway")
+
+
 def test_full_disk_is_said_and_survived(desk: Desk, tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()

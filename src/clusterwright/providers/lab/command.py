@@ -25,7 +25,7 @@ def run(argv: Sequence[str], *, stdin: str = "", environ: Mapping[str, str] | No
             "Install what the lab needs: run again with --install-deps",
         ) from None
     if done.returncode != 0:
-        words = " ".join((done.stderr or done.stdout).split())[-800:] or f"exit status {done.returncode}"
+        words = _cause(done.stderr or done.stdout) or f"exit status {done.returncode}"
         raise refuse(
             COMMAND_FAILED,
             Where(path=Path(argv[0]).name),
@@ -33,6 +33,12 @@ def run(argv: Sequence[str], *, stdin: str = "", environ: Mapping[str, str] | No
             "Repair the cause named here and run the same command again; it continues where it stopped",
         )
     return done.stdout
+
+
+def _cause(text: str) -> str:
+    """apt and mmdebstrap mark what went wrong among much that did not; others say only that."""
+    marked = [line for line in text.splitlines() if line.startswith("E: ")]
+    return " ".join(" ".join(marked or [text]).split())[-800:]
 
 
 def quiet(argv: Sequence[str], *, stdin: str = "") -> bool:

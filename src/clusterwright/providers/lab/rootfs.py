@@ -109,7 +109,7 @@ def _mmdebstrap(home: LabHome, target: Path, base: Base) -> list[str]:
         "setpriv", "--pdeathsig", "KILL",
         "unshare", "--mount", "--propagation", "private",
         "--pid", "--fork", "--kill-child=KILL", "--mount-proc",
-        "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=directory",
+        "mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory",
         f"--include={','.join(PACKAGES)}",
         "--aptopt=APT::Install-Recommends \"false\"",
         "--aptopt=APT::Sandbox::User \"root\"",
