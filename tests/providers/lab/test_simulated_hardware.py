@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import world
 
 from clusterwright.finding import Refused
 from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.lab import Lab
+from clusterwright.providers.lab.simulate import SimulatedNic
 
 QUERY = "nvidia-smi --query-gpu=index,name,memory.total,driver_version --format=csv,noheader,nounits"
 
@@ -39,6 +42,36 @@ def test_a_node_shows_its_gpus_and_their_faults(lab: Lab) -> None:
     assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["8", "8"]
     with pytest.raises(Refused, match="CW7012"):
         lab.set_gpu("n1", 8, "missing")
+
+
+CARDS = "/sys/bus/pci/drivers/mlx5_core/*/infiniband/mlx5_*/ports/1"
+
+
+@pytest.mark.lab
+def test_a_node_shows_its_cards_below_their_driver(lab: Lab) -> None:
+    [target] = world.up(lab, world.nodes(lab, "n1", hardware=world.eight_gpus()))
+    assert world.on(target, f"cat {CARDS}/state {CARDS}/rate").splitlines() == [
+        *["4: ACTIVE"] * 2,
+        *["400 Gb/sec (4X NDR)"] * 2,
+    ]
+
+
+def test_cards_follow_the_state(tmp_path: Path) -> None:
+    nics = (SimulatedNic("a", 400), SimulatedNic("b", 100, kind="efa"), SimulatedNic("c", 200, kind="gvnic"))
+    write_cards(tmp_path, nics)
+    shown = {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.glob("*/*/*/*/ports/1/*")}
+    assert shown["mlx5_core/0000:e0:00.0/infiniband/mlx5_0/ports/1/link_layer"] == "InfiniBand\n"
+    assert shown["efa/0000:e0:01.0/infiniband/efa_0/ports/1/state"] == "4: ACTIVE\n"
+    assert len({path.split("/")[1] for path in shown}) == 2
+    write_cards(
+        tmp_path, (replace(nics[0], state="polling", rate_gbps=100), replace(nics[1], state="missing"))
+    )
+    [port] = tmp_path.glob("*/*/infiniband/*/ports/1")
+    assert [(port / file).read_text() for file in ("state", "phys_state", "rate")] == [
+        "1: DOWN\n",
+        "2: Polling\n",
+        "100 Gb/sec (4X EDR)\n",
+    ]
 
 
 @pytest.mark.lab

@@ -14,6 +14,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from clusterwright.finding import Where, refuse
+from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.files import link, place, remove_tree, write_atomically, write_json
 from clusterwright.providers.lab.simulators.hardware import GpuState, Hardware, SimulatedGpu, SimulatedNic
 from clusterwright.providers.lab.simulators.kernel_log import lines as kernel_log
@@ -34,6 +35,7 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     present = list(hardware.present)
     _write_proc(folder / "proc" / "nvidia", present)
     _write_sys(folder / "sys" / "nvidia", present)
+    write_cards(folder / "sys", hardware.nics)
     _write_devices(folder / "dev", _devices(present))
     _write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())
