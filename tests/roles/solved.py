@@ -18,7 +18,7 @@ from clusterwright.plan.software.solve import answer
 from clusterwright.render import render
 from clusterwright.spec.load import loads
 
-_KEYS = {path: b"k" for path in ("/etc/slurm/slurm.key", "/etc/munge/munge.key", "/etc/slurm/jwt_hs256.key")}
+_KEYS = dict.fromkeys(("/etc/slurm/slurm.key", "/etc/munge/munge.key", "/etc/slurm/jwt_hs256.key"), b"k")
 _PROVIDERS = {
     "aws": "{provider: aws, region: us-east-1, zone: us-east-1a}",
     "gcp": "{provider: gcp, project: demo-project, region: us-central1, zone: us-central1-a}",
@@ -38,7 +38,11 @@ _SMALL = {"aws": "m7i.2xlarge", "gcp": "n2-standard-8", "onprem": "generic-x86-1
 
 @cache
 def handoff(
-    machine: str, distribution: str = "debian-13", versions: str = "{}", more: str = "", provider: str = "onprem"
+    machine: str,
+    distribution: str = "debian-13",
+    versions: str = "{}",
+    more: str = "",
+    provider: str = "onprem",
 ) -> Handoff:
     own = provider == "onprem"
     text = _TEXT.format(

@@ -18,7 +18,7 @@ def render(handoff: Handoff) -> tuple[NodeFile, ...]:
         *served,
         *database.files(handoff, slurm_release),
         *node.files(handoff, slurm_release, served),
-        *stack.files(handoff, slurm_release),
+        *stack.files(handoff),
         *hosts.files(handoff),
         *monitoring.files(handoff, slurm_release),
     ]

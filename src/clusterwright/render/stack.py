@@ -6,12 +6,10 @@ from collections import defaultdict
 
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
-from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 COLLECTIVES = ("nccl", "rccl")
 _DOMAINS = "/etc/clusterwright/imex-domains"
-_MODULE = "/etc/modprobe.d/93-clusterwright-imex.conf"
 
 
 def has(handoff: Handoff, *components: str) -> bool:
@@ -21,15 +19,13 @@ def has(handoff: Handoff, *components: str) -> bool:
     )
 
 
-def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
+def files(handoff: Handoff) -> tuple[NodeFile, ...]:
     made = []
     if has(handoff, *COLLECTIVES):
         made.append(_compute("/etc/slurm/task-prolog", fill("node/task-prolog.j2"), mode=0o755))
     if has(handoff, "imex"):
         domains = fill("node/imex-domains.j2", domains=_imex_domains(handoff))
         made.append(_compute(_DOMAINS, domains, affects=("nvidia-imex:restart",)))
-        if not release.imex_switch:
-            made.append(_compute(_MODULE, fill("node/imex.conf.j2")))
     return tuple(made)
 
 
