@@ -29,6 +29,11 @@ storage:
 """
 
 
+def described(nodes: int) -> str:
+    """A cluster with this many compute nodes."""
+    return _DESCRIPTION.format(nodes=nodes)
+
+
 def results() -> Iterator[Result]:
     reference: Reference | None = None
     for nodes, bar in BARS.items():
@@ -54,7 +59,7 @@ def _measure(nodes: int) -> dict[str, float]:
     from clusterwright.render import render
     from clusterwright.spec.load import loads
 
-    loaded = loads(_DESCRIPTION.format(nodes=nodes))
+    loaded = loads(described(nodes))
     start = time.perf_counter()
     findings = check(loaded.spec, loaded.where)
     assert not [finding for finding in findings if finding.severity is Severity.ERROR], findings

@@ -133,16 +133,17 @@ def test_a_node_registers_and_gives_each_job_its_gpus_only(
     await_words(made, f"cpu=48,gres/gpu=2,mem={2 * share}M,node=1", "sacct", "-nXP", "-o", "AllocTRES")
 
 
-def test_two_thousand_nodes_load(
-    release: str, tmp_path: Path, record_property: Callable[[str, object], None]
+@pytest.mark.parametrize(("release", "count"), [("22.05", 2_000), ("24.11", 10_000), ("26.05", 2_000)])
+def test_a_large_cluster_loads(
+    release: str, count: int, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    handoff = sample.handoff(release, count=2_000)
+    handoff = sample.handoff(release, count=count)
     with stage(carrying(release), handoff, tmp_path) as made:
         place(made, render(handoff))
         started = time.monotonic()
         assert_started(start_controller(made, handoff))
         seconds, memory = time.monotonic() - started, made.memory_mib("slurmctld")
-        assert len(made.run("sinfo", "-hN", "-o", "%N").split()) == 2_000
+        assert len(made.run("sinfo", "-hN", "-o", "%N").split()) == count
     record_property("seconds", seconds)
     record_property("memory_mib", memory)
     assert memory < 200
