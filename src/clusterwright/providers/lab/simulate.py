@@ -42,7 +42,7 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
 
 
 def install(root: Path) -> None:
-    """Place the simulators into a node's root; `attach` and simulated packages link those the node can use."""
+    """Place the simulators into a node's root; `attach` and simulated packages link those it can use."""
     package = package_files("clusterwright.providers.lab")
     programs = package / "simulated"
     for name in ("attach", "nvidia-smi"):
@@ -113,7 +113,7 @@ def _place_package(root: Path, target: str, folder: Traversable) -> None:
     for part in sorted(folder.iterdir(), key=lambda part: part.name):
         if part.is_dir() and part.name != "__pycache__":
             _place_package(root, f"{target}/{part.name}", part)
-        elif part.name.endswith((".py", ".csv")):
+        elif part.name.endswith((".py", ".csv", ".txt")):
             place(root, f"{target}/{part.name}", part.read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""How fast a collective is on this hardware. A rehearsal's number: it can miss a threshold, and proves no speed."""
+"""How fast a collective is on this hardware: a rehearsal's number, proof of nothing but a threshold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .facts import model_named
 from .hardware import Hardware
 
 _NETWORK_SHARE = 0.97
-"""Of the line rate: two DGX H100 reach 388 of 400 GB/s (NVIDIA's and azhpc's published all_reduce results)."""
+"""Of the line rate: public runs on pairs of eight-GPU nodes end close below it."""
 
 
 def bus_bandwidth(hardware: Hardware, path: str) -> float:

@@ -20,9 +20,8 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
     """`cdi generate`, `cdi list`, `runtime configure`."""
     words = list(arguments)
     if words[:1] in (["--version"], ["-v"]):
-        return Answer(
-            f"NVIDIA Container Toolkit CLI version {node.installed or 'unknown'} (simulated by clusterwright)\n"
-        )
+        told = f"version {node.installed or 'unknown'} (simulated by clusterwright)"
+        return Answer(f"NVIDIA Container Toolkit CLI {told}\n")
     options = _options(words)
     if words[:2] == ["cdi", "generate"]:
         return _generate(node, options.get("output", ""))
@@ -90,7 +89,7 @@ def _generate(node: Node, output: str) -> Answer:
     path = Path(output)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    return Answer(error=f'level=info msg="Generated CDI spec with version 0.5.0"\n')
+    return Answer(error='level=info msg="Generated CDI spec with version 0.5.0"\n')
 
 
 def _device(name: str) -> dict[str, str]:

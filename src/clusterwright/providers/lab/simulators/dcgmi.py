@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
+from operator import attrgetter
 
 from . import diagnostic
 from .node import Answer, Node
@@ -16,17 +18,17 @@ _CANNOT_CONNECT = (
     "Error: Unable to connect to host engine. Host engine connection invalid/disconnected.\n"
 )
 _FIELDS = {
-    "100": ("SMCLK", lambda reading: reading.clock),
-    "101": ("MMCLK", lambda reading: reading.model.memory_mhz),
-    "150": ("TMPTR", lambda reading: reading.temperature),
-    "155": ("POWER", lambda reading: reading.watts),
-    "203": ("GPUTL", lambda reading: 0),
-    "230": ("XIDER", lambda reading: reading.gpu.xids[-1] if reading.gpu.xids else 0),
-    "251": ("FBFRE", lambda reading: reading.memory_free),
-    "252": ("FBUSD", lambda reading: 0),
-    "310": ("ESVTL", lambda reading: reading.gpu.ecc.corrected),
-    "311": ("EDVTL", lambda reading: reading.gpu.ecc.uncorrected),
-    "394": ("URRNM", lambda reading: reading.gpu.ecc.remapped_rows),
+    "100": ("SMCLK", ".clock"),
+    "101": ("MMCLK", ".model.memory_mhz"),
+    "150": ("TMPTR", ".temperature"),
+    "155": ("POWER", ".watts"),
+    "203": ("GPUTL", "0"),
+    "230": ("XIDER", ".last_xid"),
+    "251": ("FBFRE", ".memory_free"),
+    "252": ("FBUSD", "0"),
+    "310": ("ESVTL", ".gpu.ecc.corrected"),
+    "311": ("EDVTL", ".gpu.ecc.uncorrected"),
+    "394": ("URRNM", ".gpu.ecc.remapped_rows"),
 }
 """DCGM's field numbers and the short names that dmon heads its columns with (dcgm_fields.h)."""
 
@@ -37,10 +39,14 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
     if command in ("--version", "-v"):
         return Answer(f"\ndcgmi  version: {node.installed or 'unknown'} (simulated by clusterwright)\n\n")
     commands = {
-        "discovery": _discovery, "health": _health, "nvlink": _nvlink, "dmon": _monitor, "diag": diagnostic.answer,
-    }  # fmt: skip
+        "diag": diagnostic.answer,
+        "discovery": _discovery,
+        "dmon": _monitor,
+        "health": _health,
+        "nvlink": _nvlink,
+    }
     if command not in commands:
-        return Answer(f"Error: {command or 'no'} command is not one that the simulated dcgmi knows\n", 255)
+        return Answer(f"Error: the simulated dcgmi does not know the command {command!r}\n", 255)
     if not node.runs("nv-hostengine"):
         return Answer(_CANNOT_CONNECT, NO_CONNECTION)
     return commands[command](node, words)
@@ -176,7 +182,7 @@ def _nvlink(node: Node, arguments: Sequence[str]) -> Answer:
 
 
 def _monitor(node: Node, arguments: Sequence[str]) -> Answer:
-    words = dict(zip(arguments, arguments[1:], strict=False))
+    words = dict(pairwise(arguments))
     fields = [name for name in words.get("-e", "").split(",") if name]
     unknown = [name for name in fields if name not in _FIELDS]
     if not fields or unknown:
@@ -186,10 +192,14 @@ def _monitor(node: Node, arguments: Sequence[str]) -> Answer:
         )
     text = "#Entity   " + "".join(f"{_FIELDS[name][0]:<13}" for name in fields) + "\nID" + " " * 8 + "\n"
     for number, reading in enumerate(readings(node)):
-        values = (_FIELDS[name][1](reading) for name in fields)
+        values = (_value(reading, _FIELDS[name][1]) for name in fields)
         text += (
             f"GPU {number:<6}"
             + "".join(f"{'N/A' if value is None else value:<13}" for value in values)
             + "\n"
         )
     return Answer(text * max(1, int(words.get("-c", "1"))))
+
+
+def _value(reading: Reading, wanted: str) -> object:
+    return attrgetter(wanted[1:])(reading) if wanted.startswith(".") else wanted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .node import Answer, Node
 from .reading import Reading, read_gpu
@@ -26,7 +27,7 @@ _CONFIGURATION, _ISOLATE = 5, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Warning_:
+class Flaw:
     """Why a test failed on one GPU."""
 
     text: str
@@ -37,7 +38,7 @@ class Warning_:
 
 def answer(node: Node, arguments: Sequence[str]) -> Answer:
     """Run the level, or the named tests, on every GPU or on those of `-i`."""
-    words = dict(zip(arguments, arguments[1:], strict=False))
+    words = dict(pairwise(arguments))
     tests = _tests(words.get("-r") or words.get("--run") or "")
     if not tests:
         return Answer("Error: requested tests were not found\n", 255)
@@ -56,7 +57,7 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
     return Answer(text, NVVS_ERROR if failed else 0)
 
 
-Outcome = dict[str, dict[int, list[Warning_]]]
+Outcome = dict[str, dict[int, list[Flaw]]]
 
 
 def _tests(wanted: str) -> list[str]:
@@ -76,14 +77,14 @@ def _chosen(node: Node, wanted: str) -> dict[int, Reading]:
     }
 
 
-def _warnings(node: Node, test: str, number: int, gpu: Reading) -> list[Warning_]:
+def _warnings(node: Node, test: str, number: int, gpu: Reading) -> list[Flaw]:
     ecc, found = gpu.gpu.ecc, []
     if test == "software" and not gpu.persistent:
         text = f"Persistence Mode: Persistence mode for GPU {number} is disabled."
-        found.append(Warning_(text, 29, 8, _CONFIGURATION))
+        found.append(Flaw(text, 29, 8, _CONFIGURATION))
     if test == "software" and ecc.remap_pending:
         found.append(
-            Warning_(
+            Flaw(
                 f"GPU {number} has uncorrectable memory errors and row remappings are pending.",
                 78,
                 2,
@@ -92,13 +93,11 @@ def _warnings(node: Node, test: str, number: int, gpu: Reading) -> list[Warning_
         )
     if test in ("software", "memory") and ecc.remap_failed:
         found.append(
-            Warning_(
-                f"GPU {number} had uncorrectable memory errors and row remapping failed.", 79, 2, _ISOLATE
-            )
+            Flaw(f"GPU {number} had uncorrectable memory errors and row remapping failed.", 79, 2, _ISOLATE)
         )
     if test in ("memory", "memtest") and ecc.uncorrected:
         found.append(
-            Warning_(
+            Flaw(
                 f"Detected {ecc.uncorrected} uncorrectable ECC memory error(s) in GPU {number}.",
                 12,
                 2,
@@ -107,26 +106,24 @@ def _warnings(node: Node, test: str, number: int, gpu: Reading) -> list[Warning_
         )
     if test in ("software", "memory", "pcie", "diagnostic") and gpu.gpu.state == "failed":
         found.append(
-            Warning_(
-                f"GPU {number} is lost: Xid {gpu.gpu.xids[-1] if gpu.gpu.xids else 79}.", 95, 2, _ISOLATE
-            )
+            Flaw(f"GPU {number} is lost: Xid {gpu.gpu.xids[-1] if gpu.gpu.xids else 79}.", 95, 2, _ISOLATE)
         )
     if test in ("pcie", "nvbandwidth"):
         down = (f"NvLink link {link} of GPU {number} is currently down." for link in gpu.gpu.links_down)
-        found += [Warning_(text, 23, 5, _ISOLATE) for text in down]
+        found += [Flaw(text, 23, 5, _ISOLATE) for text in down]
     if test in ("diagnostic", "targeted_stress", "targeted_power") and "hw_thermal_slowdown" in gpu.reasons:
-        text = f"Thermal violations totaling 1.0 seconds started for GPU {number}: temperature {gpu.temperature} C."
-        found.append(Warning_(text, 22, 1, _ISOLATE))
+        text = f"Thermal violations totaling 1.0 seconds for GPU {number} at {gpu.temperature} C."
+        found.append(Flaw(text, 22, 1, _ISOLATE))
     if test == "diagnostic" and node.hardware.diag == "failed" and number == 0:
-        found.append(Warning_("GPU 0 found incorrect results (simulated fault).", 54, 2, _ISOLATE))
+        found.append(Flaw("GPU 0 found incorrect results (simulated fault).", 54, 2, _ISOLATE))
     return found
 
 
-def _status(found: list[Warning_]) -> str:
+def _status(found: list[Flaw]) -> str:
     return "Fail" if found else "Pass"
 
 
-def _summary(results: dict[int, list[Warning_]]) -> str:
+def _summary(results: dict[int, list[Flaw]]) -> str:
     return "Fail" if any(results.values()) else "Pass"
 
 
@@ -171,7 +168,7 @@ def _as_json(node: Node, gpus: dict[int, Reading], outcome: Outcome) -> str:
     return json.dumps(document, indent=4, sort_keys=True) + "\n"
 
 
-def _test(name: str, results: dict[int, list[Warning_]]) -> dict[str, object]:
+def _test(name: str, results: dict[int, list[Flaw]]) -> dict[str, object]:
     return {
         "name": name,
         "results": [_result(number, found) for number, found in results.items()],
@@ -179,7 +176,7 @@ def _test(name: str, results: dict[int, list[Warning_]]) -> dict[str, object]:
     }
 
 
-def _result(number: int, found: list[Warning_]) -> dict[str, object]:
+def _result(number: int, found: list[Flaw]) -> dict[str, object]:
     told: dict[str, object] = {
         "entity_group": "GPU", "entity_group_id": 1, "entity_id": number, "status": _status(found)
     }  # fmt: skip

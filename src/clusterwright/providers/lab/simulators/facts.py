@@ -43,8 +43,10 @@ class Model:
     """The model whose MIG profiles it has."""
 
 
-_WHOLE = ("links", "sm_mhz", "memory_mhz", "video_mhz", "idle_mhz", "power_min", "power_limit")
-_WHOLE += ("idle_c", "reserved_mib", "bar1_mib", "banks", "pcie")
+_WHOLE = (
+    "links", "sm_mhz", "memory_mhz", "video_mhz", "idle_mhz", "power_min", "power_limit", "idle_c",
+    "reserved_mib", "bar1_mib", "banks", "pcie",
+)  # fmt: skip
 
 
 def model_named(name: str) -> Model:

@@ -123,7 +123,7 @@ def _other_driver(hardware: Hardware, _: int) -> Hardware:
 _ALL = (
     Fault("ecc", "gpu", "uncorrectable memory errors, a row waits to be remapped", _gpu(_ecc)),
     Fault("ecc-corrected", "gpu", "many corrected memory errors: worn, and still right", _gpu(_corrected)),
-    Fault("row-remap-failed", "gpu", "no spare row is left: the GPU is to be replaced", _gpu(_row_remap_failed)),
+    Fault("row-remap-failed", "gpu", "no spare row is left: to be replaced", _gpu(_row_remap_failed)),
     Fault("xid", "gpu", "Xid 79, fallen off the bus: seen, and does not answer",
           _gpu(lambda gpu: replace(_xid(gpu, 79), state="failed"))),
     Fault("gpu-missing", "gpu", "not on the bus", _gpu(lambda gpu: replace(gpu, state="missing"))),

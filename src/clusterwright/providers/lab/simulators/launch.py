@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from .node import MARKER_FOLDER, NODE_FOLDER, STATE_FOLDER, Answer, NoLabNode, Node, find_node
+from .node import MARKER_FOLDER, NODE_FOLDER, STATE_FOLDER, Answer, Node, NoLabNode, find_node
 
 Simulator = Callable[[Node, Sequence[str]], Answer]
 PROGRAMS = {

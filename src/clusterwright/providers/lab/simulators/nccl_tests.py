@@ -15,21 +15,23 @@ from .node import Answer, Node
 
 _LATENCY_US = 30.0
 _FACTORS = {
-    "all_reduce_perf": lambda ranks: 2 * (ranks - 1) / ranks,
-    "all_gather_perf": lambda ranks: (ranks - 1) / ranks,
-    "reduce_scatter_perf": lambda ranks: (ranks - 1) / ranks,
-    "alltoall_perf": lambda ranks: (ranks - 1) / ranks,
-    "broadcast_perf": lambda ranks: 1.0,
-    "reduce_perf": lambda ranks: 1.0,
-    "sendrecv_perf": lambda ranks: 1.0,
+    "all_gather_perf": (1, 1),
+    "all_reduce_perf": (2, 1),
+    "alltoall_perf": (1, 1),
+    "broadcast_perf": (1, 0),
+    "reduce_perf": (1, 0),
+    "reduce_scatter_perf": (1, 1),
+    "sendrecv_perf": (1, 0),
 }
-"""Bus bandwidth over algorithm bandwidth, as nccl-tests' PERFORMANCE.md derives them."""
+"""(a, b): bus over algorithm bandwidth is a * (n - b) / n with n ranks (nccl-tests, PERFORMANCE.md)."""
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
-_HEADER = """#
-#                                                              out-of-place                       in-place          
-#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
-#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       
-"""  # noqa: W291  (the real table has these blanks)
+_SIDE = "     time   algbw   busbw #wrong"
+_UNITS_OF_SIDE = "     (us)  (GB/s)  (GB/s)       "
+_HEADER = (
+    f"#\n#{'':<62}{'out-of-place':<35}{'in-place':<18}\n"
+    f"#       size         count      type   redop    root{_SIDE}{_SIDE}\n"
+    f"#        (B)    (elements)                          {_UNITS_OF_SIDE}{_UNITS_OF_SIDE}\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,8 @@ def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
 def _options(arguments: Sequence[str]) -> dict[str, int] | None:
     names = {
         "-b": "b", "--minbytes": "b", "-e": "e", "--maxbytes": "e", "-f": "f", "--stepfactor": "f", "-g": "g",
-        "--ngpus": "g", "-n": "n", "--iters": "n", "-w": "w", "--warmup_iters": "w", "-c": "c", "--check": "c",
-        "-t": "t", "--nthreads": "t",
+        "--ngpus": "g", "-n": "n", "--iters": "n", "-w": "w", "--warmup_iters": "w",
+        "-c": "c", "--check": "c", "-t": "t", "--nthreads": "t",
     }  # fmt: skip
     found = {"b": 32 * 2**20, "e": 32 * 2**20, "f": 2, "g": 1, "n": 20, "w": 1, "c": 1, "t": 1}
     words = iter(arguments)
@@ -96,10 +98,8 @@ def _world_size() -> int:
 
 def _gpus(node: Node, count: int) -> list[int] | None:
     """The devices of this process: from its local rank on, `count` of them."""
-    local = next(
-        (os.environ[name] for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID") if name in os.environ),
-        "0",
-    )
+    names = ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
+    local = next((os.environ[name] for name in names if name in os.environ), "0")
     usable = [number for number, gpu in enumerate(node.gpus) if gpu.state == "ok"]
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     if visible and all(word.isdigit() for word in visible.split(",")):
@@ -127,10 +127,12 @@ def _report(node: Node, program: str, options: dict[str, int], ranks: list[_Rank
     text = f"# nThread {options['t']} nGpus {options['g']} minBytes {options['b']} maxBytes {options['e']} "
     text += f"step: {options['f']}(factor) {iterations}\n#\n# Using devices\n"
     for number, rank in enumerate(ranks):
-        text += f"#  Rank {number:>2} Group  0 Pid {rank.pid:>6} on {rank.host:>10} device {rank.device:>2} [{rank.bus}] {rank.model}\n"
+        process = f"Pid {rank.pid:>6} on {rank.host:>10} device {rank.device:>2} [{rank.bus}] {rank.model}"
+        text += f"#  Rank {number:>2} Group  0 {process}\n"
     text += "# Simulated by clusterwright: a rehearsal, no measurement\n"
     text += _log(node, ranks) + _HEADER
-    factor = _FACTORS[program](len(ranks)) or 1.0
+    times, less = _FACTORS[program]
+    factor = times * (len(ranks) - less) / len(ranks) or 1.0
     measured = []
     for size in _sizes(options):
         seconds = (

@@ -13,9 +13,9 @@ from typing import Any
 from .hardware import Hardware, SimulatedGpu
 
 STATE_FOLDER = Path("/run/simulated-hardware")
-"""The host's: this lab node's hardware, read only here. Nothing in this package works without it."""
+"""The host's: this lab node's hardware, read only here. Nothing works without it."""
 NODE_FOLDER = Path("/run/simulated-node")
-"""The node's own, gone with its power: modules that are loaded, persistence and MIG mode, running services."""
+"""The node's own, gone with its power: loaded modules, persistence and MIG mode, running services."""
 MARKER_FOLDER = Path("/usr/lib/simulated-hardware/markers")
 """What simulated packages leave: `library` and `modules/NAME`, each with a version."""
 

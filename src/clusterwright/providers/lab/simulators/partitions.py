@@ -33,7 +33,7 @@ class Profile:
     def starts(self) -> range:
         """Memory slices at which it can begin."""
         if self.slices == 4 and self.compute == 4:
-            return range(0, 1)
+            return range(1)
         return range(0, _SLICES - self.slices + (self.slices > 1), self.slices)
 
 

@@ -23,7 +23,8 @@ REASONS = {
 }
 """Bits of the clocks event reasons, as nvml.h numbers them."""
 _MAX_OPERATING_C = 87
-"""41 C and a T.Limit of 46 C on an H100: the temperature at which T.Limit reads 0."""
+"""An H100 at 41 C has a T.Limit of 46 C: at this temperature it reads 0."""
+_NO_CLUSTER = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,23 @@ class MigDevice:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the driver tells of one GPU."""
+    """What the driver tells of one GPU. None is what it does not tell, or no source tells of this model."""
 
     gpu: SimulatedGpu
     model: Model
     driver: str
+    index: int
+    count: int
+    timestamp: str
     persistent: bool
     mig_mode: bool
-    mig_pending: bool
     fabric: str | None
     """`Completed` or `In Progress` on a GPU that joins an NVLink fabric, None on one that does not."""
     mig_devices: tuple[MigDevice, ...] = ()
+
+    @property
+    def mig_pending(self) -> bool:
+        return self.mig_mode
 
     @property
     def serial(self) -> str:
@@ -62,12 +69,61 @@ class Reading:
         return f"{domain.rjust(8, '0')}:{rest}".upper()
 
     @property
+    def pci_domain(self) -> str:
+        return f"0x{self.bus_id[4:8]}"
+
+    @property
+    def pci_bus(self) -> str:
+        return f"0x{self.bus_id[9:11]}"
+
+    @property
+    def pci_device(self) -> str:
+        return f"0x{self.bus_id[12:14]}"
+
+    @property
+    def pci_device_id(self) -> str | None:
+        return self.model.device_id and f"0x{self.model.device_id}10DE"
+
+    @property
+    def pci_subsystem_id(self) -> str | None:
+        return self.model.subsystem_id and f"0x{self.model.subsystem_id}10DE"
+
+    @property
+    def board_id(self) -> str:
+        return f"0x{int(self.pci_bus, 16) * 256:x}"
+
+    @property
+    def module_id(self) -> int:
+        return self.gpu.minor + 1
+
+    @property
+    def inforom_ecc(self) -> str:
+        return "7.16" if self.model.links else "6.16"
+
+    @property
+    def sparse(self) -> str | None:
+        return "Disabled" if self.model.links else None
+
+    @property
+    def c2c(self) -> bool:
+        """The link to a Grace processor."""
+        return self.model.model.startswith("NVIDIA GB")
+
+    @property
     def memory_reserved(self) -> int:
         return min(self.model.reserved_mib, self.gpu.memory_mib)
 
     @property
     def memory_free(self) -> int:
         return self.gpu.memory_mib - self.memory_reserved
+
+    @property
+    def bar1_used(self) -> int | None:
+        return None if self.model.bar1_mib is None else 1
+
+    @property
+    def bar1_free(self) -> int | None:
+        return None if self.model.bar1_mib is None else self.model.bar1_mib - 1
 
     @property
     def temperature(self) -> int:
@@ -79,16 +135,25 @@ class Reading:
         return _MAX_OPERATING_C - self.temperature
 
     @property
+    def memory_temperature(self) -> int | None:
+        """Of HBM, which stands on the same board and is a little warmer."""
+        return self.temperature + 7 if self.model.links else None
+
+    @property
     def watts(self) -> float | None:
         return self.model.idle_watts
 
     @property
-    def slowed(self) -> bool:
-        return bool(self.gpu.throttle)
+    def power_limit(self) -> float | None:
+        return None if self.model.power_limit is None else float(self.model.power_limit)
+
+    @property
+    def power_min(self) -> float | None:
+        return None if self.model.power_min is None else float(self.model.power_min)
 
     @property
     def clock(self) -> int | None:
-        """The graphics clock: an idle GPU is slow by itself, one that is held down no slower than that."""
+        """No job runs on a simulated GPU: it idles."""
         return self.model.idle_mhz
 
     @property
@@ -100,8 +165,12 @@ class Reading:
         return frozenset(self.gpu.throttle) or frozenset({"gpu_idle"})
 
     @property
-    def reasons_mask(self) -> int:
-        return sum(REASONS[reason] for reason in self.reasons)
+    def reasons_mask(self) -> str:
+        return f"0x{sum(REASONS[reason] for reason in self.reasons):016X}"
+
+    @property
+    def last_xid(self) -> int:
+        return self.gpu.xids[-1] if self.gpu.xids else 0
 
     @property
     def recovery_action(self) -> str:
@@ -111,12 +180,38 @@ class Reading:
         return "GPU Reset" if self.gpu.ecc.remap_pending else "None"
 
     @property
-    def row_banks(self) -> tuple[int, int, int, int, int] | None:
-        """Banks by how many spare rows they have left: all, most, some, few, none."""
-        if self.model.banks is None:
-            return None
-        used, spent = min(self.gpu.ecc.remapped_rows, 1), int(self.gpu.ecc.remap_failed)
-        return (self.model.banks - max(used, spent), used - spent, 0, 0, spent)
+    def banks_max(self) -> int | None:
+        """Banks of memory that have all of their spare rows."""
+        return None if self.model.banks is None else self.model.banks - min(self.gpu.ecc.remapped_rows, 1)
+
+    @property
+    def banks_high(self) -> int | None:
+        used = bool(self.gpu.ecc.remapped_rows) and not self.gpu.ecc.remap_failed
+        return None if self.model.banks is None else int(used)
+
+    @property
+    def banks_partial(self) -> int | None:
+        return None if self.model.banks is None else 0
+
+    @property
+    def banks_low(self) -> int | None:
+        return None if self.model.banks is None else 0
+
+    @property
+    def banks_none(self) -> int | None:
+        return None if self.model.banks is None else int(self.gpu.ecc.remap_failed)
+
+    @property
+    def fabric_status(self) -> str | None:
+        return "Success" if self.fabric == "Completed" else None
+
+    @property
+    def fabric_clique(self) -> int | None:
+        return None if self.fabric is None else 0
+
+    @property
+    def fabric_cluster(self) -> str | None:
+        return None if self.fabric is None else _NO_CLUSTER
 
 
 def read_gpu(node: Node, gpu: SimulatedGpu) -> Reading:
@@ -128,9 +223,11 @@ def read_gpu(node: Node, gpu: SimulatedGpu) -> Reading:
         gpu=gpu,
         model=model,
         driver=node.loaded or "",
+        index=node.gpus.index(gpu),
+        count=len(node.gpus),
+        timestamp=node.now.strftime("%Y/%m/%d %H:%M:%S.%f")[:-3],
         persistent=bool(node.setting("persistence_mode") or node.runs("nvidia-persistenced")),
         mig_mode=on,
-        mig_pending=on,
         fabric=_fabric(node, model),
         mig_devices=_mig_devices(node, gpu) if on else (),
     )
@@ -142,9 +239,10 @@ def _mig_devices(node: Node, gpu: SimulatedGpu) -> tuple[MigDevice, ...]:
 
 
 def _fabric(node: Node, model: Model) -> str | None:
-    """NVSwitch systems from Hopper on: a GPU joins the fabric when Fabric Manager has set it up."""
-    if node.hardware.nvlink_domain < 8 or model.architecture in (None, "Ampere", "Ada Lovelace"):
+    """NVSwitch systems from Hopper on: a GPU joins the fabric when Fabric Manager has set it up. On NVL72
+    that runs on the switch trays; with a driver that no package brought, it runs out of sight too."""
+    if node.hardware.nvlink_domain < 8 or model.architecture not in ("Hopper", "Blackwell"):
         return None
-    packaged = node.module("nvidia") is not None and node.hardware.nvlink_domain < 36
-    up = node.hardware.fabric_manager == "ok" and (not packaged or node.runs("nvidia-fabricmanager"))
+    here = node.hardware.nvlink_domain < 36 and node.module("nvidia") is not None
+    up = node.hardware.fabric_manager == "ok" and (not here or node.runs("nv-fabricmanager"))
     return "Completed" if up else "In Progress"

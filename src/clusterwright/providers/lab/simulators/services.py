@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from .facts import model_named
 from .node import Answer, Node
@@ -26,8 +27,8 @@ def fabric_manager(node: Node) -> str:
     if node.loaded is None:
         return "failed to load/open the NVIDIA driver"
     if node.library != node.loaded:
-        what = f"fabric manager NVIDIA GPU driver interface version {node.library} don't match with driver version"
-        return f"{what} {node.loaded}. {UPDATE}"
+        mine = f"fabric manager NVIDIA GPU driver interface version {node.library}"
+        return f"{mine} don't match with driver version {node.loaded}. {UPDATE}"
     if node.hardware.nvlink_domain < 8 or not any(model_named(gpu.model).links for gpu in node.gpus):
         return _NOTHING_TO_DO
     if node.hardware.fabric_manager == "failed":
@@ -81,6 +82,10 @@ def start(node: Node, program: str, arguments: Sequence[str]) -> Answer:
     refusal = _DAEMONS[program](node)
     if refusal:
         return Answer(error=f"{refusal}\n", status=1)
+    return _wait_as(node, program)
+
+
+def _wait_as(node: Node, program: str) -> NoReturn:
     folder = node.own / "services"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / program).write_text(f"{os.getpid()}\n", encoding="utf-8")

@@ -16,7 +16,7 @@ _TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A package that a lock names. `version` is None where the lock does not know it: the lab makes one up."""
+    """A package that a lock names. `version` is None where no source tells it: the lab makes one up."""
 
     component: str
     release: str
@@ -33,7 +33,7 @@ class _Row:
 
 
 def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[VendorPackage, ...]:
-    """The wanted packages and all that they depend on, once each. One that no row describes carries nothing."""
+    """The wanted packages and all they depend on, once each. One that no row describes carries nothing."""
     found: dict[tuple[str, str], VendorPackage] = {}
     left = sorted(set(wanted), key=lambda each: (each.package, each.version or "", each.release))
     while left:

@@ -44,7 +44,7 @@ def control(package: VendorPackage) -> str:
         "Conflicts": ", ".join(package.conflicts),
         "Section": "misc",
         "Priority": "optional",
-        "Description": f"{package.description}\n Not the vendor's software: it runs on lab nodes only and refuses elsewhere.",
+        "Description": f"{package.description}\n Not the vendor's software; refuses all but lab nodes.",
     }
     return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
 

@@ -21,8 +21,8 @@ _MARKERS = "/usr/lib/simulated-hardware/markers"
 
 @dataclass(frozen=True)
 class VendorPackage:
-    """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `module:NAME`, `library:NAME`, `file:PATH`,
-    `link:PATH=TARGET`, `pin:PATTERN`."""
+    """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `module:NAME`, `library:NAME`,
+    `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`."""
 
     name: str
     version: str
@@ -34,7 +34,7 @@ class VendorPackage:
     services: tuple[str, ...] = ()
     carries: tuple[str, ...] = ()
     release: str = ""
-    """The upstream version that the simulators tell; the package's own without epoch and revision if empty."""
+    """The version that the simulators tell; if empty, the package's without epoch and revision."""
 
     @cached_property
     def upstream(self) -> str:
@@ -109,12 +109,13 @@ def _file(package: VendorPackage, what: str) -> Files:
 
 
 def _link(_: VendorPackage, what: str) -> Files:
-    path, _, target = what.partition("=")
+    path, target = what.split("=")
     return {path: (0, target)}
 
 
 def _pin(package: VendorPackage, what: str) -> Files:
-    text = f"Explanation: {package.description}\nPackage: {what}\nPin: version {package.upstream}*\nPin-Priority: 1000\n"
+    pin = f"Package: {what}\nPin: version {package.upstream}*\nPin-Priority: 1000\n"
+    text = f"Explanation: {package.description}\n{pin}"
     return {f"/etc/apt/preferences.d/{package.name}": (0o644, text)}
 
 
@@ -134,7 +135,7 @@ sys.path.insert(0, "/usr/lib/simulated-hardware")
 try:
     from simulators.launch import main
 except ImportError:
-    sys.exit("{program}: simulated for clusterwright's lab; this machine is no lab node, so it refuses to run")
+    sys.exit("{program}: simulated for clusterwright's lab; refuses to run: this machine is no lab node")
 sys.exit(main("{program}", "{version}"))
 '''
 

@@ -1,4 +1,4 @@
-"""nvidia-smi. Formats follow captures of drivers 580 and 590; see the goldens in the tests for their sources."""
+"""nvidia-smi. Formats follow captures of drivers 580 and 590; the goldens of the tests name them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
 
 def _single(node: Node, options: Options, readings: list[Reading]) -> Answer:
     if options.query:
-        return query.answer(node, readings, options)
+        return query.answer(readings, options)
     if options.changes:
         return settings.change(node, readings, options)
     if options.list_gpus:

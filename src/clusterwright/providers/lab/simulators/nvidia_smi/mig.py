@@ -14,6 +14,9 @@ _PROFILES_RULE = f"+{'-' * 79}+\n"
 _INSTANCES_RULE = f"+{'-' * 55}+\n"
 _COMPUTE_RULE = f"+{'-' * 68}+\n"
 _NOT_ENABLED = "No MIG-enabled devices found.\n"
+_FULL = "Insufficient Resources"
+_CREATED = "Successfully created compute instance ID {:>2} on {} GPU instance ID {:>2}"
+_DESTROYED = "Successfully destroyed compute instance ID {:>2} from {} GPU instance ID {:>2}"
 _HELP = "Invalid combination of input arguments. Please run 'nvidia-smi mig -h' for help.\n"
 
 
@@ -36,19 +39,9 @@ def answer(node: Node, readings: list[Reading], arguments: Sequence[str]) -> Ans
             node, enabled, words[1].split(","), compute={"-C", "--default-compute-instance"} & set(words)
         )
     if words[:1] in (["-cci"], ["--create-compute-instance"]):
-        return _change_compute(
-            node,
-            enabled,
-            True,
-            "Successfully created compute instance ID {:>2} on GPU {:>2} GPU instance ID {:>2}",
-        )
+        return _change_compute(node, enabled, True, _CREATED)
     if words[:1] in (["-dci"], ["--destroy-compute-instance"]):
-        return _change_compute(
-            node,
-            enabled,
-            False,
-            "Successfully destroyed compute instance ID {:>2} from GPU {:>2} GPU instance ID {:>2}",
-        )
+        return _change_compute(node, enabled, False, _DESTROYED)
     if words[:1] in (["-dgi"], ["--destroy-gpu-instance"]):
         return _destroy(node, enabled)
     return Answer(_HELP, 2)
@@ -121,7 +114,8 @@ def _list_compute(node: Node, readings: list[Reading]) -> Answer:
     text += f"| {'        ID':<67}|\n|{'=' * 68}|\n"
     for reading, instance in rows:
         profile = _named(reading, instance.profile)
-        text += f"| {_index(node, reading):>3}{instance.id:>7}       {'MIG ' + profile.name:<15}{profile.compute_id:>7}"
+        text += f"| {_index(node, reading):>3}{instance.id:>7}       "
+        text += f"{'MIG ' + profile.name:<15}{profile.compute_id:>7}"
         text += f"{0:>10}{0:>11}:{profile.compute}     |\n{_COMPUTE_RULE}"
     return Answer(text)
 
@@ -135,7 +129,7 @@ def _named(reading: Reading, name: str) -> Profile:
 def _create(node: Node, readings: list[Reading], wanted: list[str], *, compute: object) -> Answer:
     text = ""
     for reading in readings:
-        index = _index(node, reading)
+        gpu = f"GPU {_index(node, reading):>2}"
         for name in wanted:
             known, all_profiles = instances(node, reading.gpu.uuid), profiles(reading.model.mig)
             try:
@@ -144,12 +138,15 @@ def _create(node: Node, readings: list[Reading], wanted: list[str], *, compute: 
                 return Answer(f"{text}Unable to find profile {name}: Invalid Argument\n", 2)
             made = placed(profile, known, all_profiles)
             if made is None:
-                refusal = f"Unable to create a GPU instance on GPU {index:>2} using profile {profile.id}: Insufficient Resources\n"
-                return Answer(f"{text}{refusal}Failed to create GPU instances: Insufficient Resources\n", 19)
+                text += f"Unable to create a GPU instance on {gpu} using profile {profile.id}: {_FULL}\n"
+                return Answer(f"{text}Failed to create GPU instances: {_FULL}\n", 19)
             keep(node, reading.gpu.uuid, (*known, replace(made, compute=bool(compute))))
-            text += f"Successfully created GPU instance ID {made.id:>2} on GPU {index:>2} using profile MIG {profile.name} (ID {profile.id:>2})\n"
+            using = f"using profile MIG {profile.name}"
+            text += (
+                f"Successfully created GPU instance ID {made.id:>2} on {gpu} {using} (ID {profile.id:>2})\n"
+            )
             if compute:
-                text += f"Successfully created compute instance ID  0 on GPU {index:>2} GPU instance ID {made.id:>2} using profile MIG {profile.name} (ID {profile.compute_id:>2})\n"
+                text += f"{_CREATED.format(0, gpu, made.id)} {using} (ID {profile.compute_id:>2})\n"
     return Answer(text)
 
 
@@ -158,7 +155,9 @@ def _change_compute(node: Node, readings: list[Reading], on: bool, done: str) ->
     for reading in readings:
         known = instances(node, reading.gpu.uuid)
         text += "".join(
-            done.format(0, _index(node, reading), each.id) + "\n" for each in known if each.compute != on
+            done.format(0, f"GPU {_index(node, reading):>2}", each.id) + "\n"
+            for each in known
+            if each.compute != on
         )
         keep(node, reading.gpu.uuid, (replace(each, compute=on) for each in known))
     return Answer(text) if text else Answer("No GPU instances found: Not Found\n", 6)
@@ -167,13 +166,11 @@ def _change_compute(node: Node, readings: list[Reading], on: bool, done: str) ->
 def _destroy(node: Node, readings: list[Reading]) -> Answer:
     text, status = "", 0
     for reading in readings:
-        left = []
-        for each in instances(node, reading.gpu.uuid):
-            if each.compute:
-                text += f"Unable to destroy GPU instance ID {each.id:>2} from GPU {_index(node, reading):>2}: In use by another client\n"
-                left.append(each)
-                status = 19
-            else:
-                text += f"Successfully destroyed GPU instance ID {each.id:>2} from GPU {_index(node, reading):>2}\n"
-        keep(node, reading.gpu.uuid, left)
+        known, gpu = instances(node, reading.gpu.uuid), f"GPU {_index(node, reading):>2}"
+        for each in known:
+            what = f"destroy GPU instance ID {each.id:>2} from {gpu}"
+            done = f"Unable to {what}: In use by another client" if each.compute else f"Successfully {what}"
+            text += f"{done.replace('Successfully destroy', 'Successfully destroyed')}\n"
+            status = 19 if each.compute else status
+        keep(node, reading.gpu.uuid, [each for each in known if each.compute])
     return Answer(text, status) if text else Answer("No GPU instances found: Not Found\n", 6)

@@ -45,7 +45,7 @@ def as_text(node: Node, readings: list[Reading], display: tuple[str, ...]) -> An
     lines += ["", _pair("", "Attached GPUs", str(len(node.gpus)))]
     for reading in readings:
         lines.append(f"GPU {reading.bus_id}")
-        shown = (line for line in gpu_lines(node, reading) if not kept or line.label in kept)
+        shown = (line for line in gpu_lines(reading) if not kept or line.label in kept)
         lines += [*_text(shown, "    "), ""]
     return Answer("".join(f"{line}\n" for line in lines))
 
@@ -63,7 +63,7 @@ def as_xml(node: Node, readings: list[Reading]) -> str:
     ]
     for reading in readings:
         lines.append(f'\t<gpu id="{reading.bus_id}">')
-        lines += [*_xml(gpu_lines(node, reading), "\t\t"), "\t</gpu>", ""]
+        lines += [*_xml(gpu_lines(reading), "\t\t"), "\t</gpu>", ""]
     return "".join(f"{line}\n" for line in [*lines, "</nvidia_smi_log>"])
 
 
