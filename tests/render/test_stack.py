@@ -28,7 +28,7 @@ def rendered(release: str, *components: str) -> dict[str, NodeFile]:
 
 
 def test_tasks_learn_of_the_fabric_where_a_pool_has_a_collectives_library() -> None:
-    for component in ("nccl", "rccl"):
+    for component in ("nccl", "rccl", "rocm"):
         files = rendered("24.11", component)
         assert "\nTaskProlog=/etc/slurm/task-prolog\n" in files["/etc/slurm/slurm.conf"].content
         prolog = files["/etc/slurm/task-prolog"]

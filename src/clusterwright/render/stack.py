@@ -8,7 +8,7 @@ from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
 from clusterwright.render.templates import fill
 
-COLLECTIVES = ("nccl", "rccl")
+COLLECTIVES = ("nccl", "rccl", "rocm")
 _DOMAINS = "/etc/clusterwright/imex-domains"
 
 
