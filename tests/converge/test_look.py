@@ -89,10 +89,13 @@ def test_users_are_named() -> None:
     ]
 
 
-def test_packages_that_are_not_installed_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_that_are_not_there_or_of_another_version_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "slurmd 24.11 ii |rsync  un |munge 0.5 rc |held 1 hi |nccl 2.30-1 ii |driver 1:595-1 hi |"
     query = tmp_path / "dpkg-query"
-    query.write_text("#!/bin/sh\nprintf 'slurmd ii \\nrsync un \\nmunge rc \\nheld hi \\n'\nexit 1\n")
+    query.write_text(f"#!/bin/sh\nprintf '{rows}' | tr '|' '\\n'\nexit 1\n")
     query.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    names = ["slurmd", "rsync", "munge", "held", "unheard-of"]
-    assert look.packages_missing(names) == ["rsync", "munge", "unheard-of"]
+    names = ["slurmd", "rsync", "munge", "held", "unheard-of", "nccl=2.31-1", "driver=1:595-1"]
+    assert look.packages_missing(names) == ["rsync", "munge", "unheard-of", "nccl=2.31-1"]

@@ -9,7 +9,7 @@ from typing import Any
 from clusterwright.bundle import generated
 from clusterwright.bundle.collection import INSTALL, digest
 from clusterwright.bundle.facts import facts, file_server, stack_of, values
-from clusterwright.bundle.packages import packages_of
+from clusterwright.bundle.packages import held_by, packages_of
 from clusterwright.bundle.role import Facts, Role, holds, roles
 from clusterwright.bundle.wanted import Image, Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
 from clusterwright.catalog.distributions import distribution
@@ -81,6 +81,7 @@ class Bundle:
             directories=(),
             units=off,
             packages=tuple(sorted({package for kind in kinds for package in kind.packages})),
+            held=tuple(sorted({package for kind in kinds for package in kind.held})),
             users=(),
             accounting=None,
             roles_digest=digest(INSTALL),
@@ -136,6 +137,7 @@ class Bundle:
             directories=tuple(sorted(map(_directory, rows), key=lambda row: row.path)),
             units=units,
             packages=packages_of(self._handoff, node, known, applied),
+            held=held_by(self._installed(node)),
             users=generated.users(self._handoff),
             accounting=generated.accounting(self._handoff) if "slurm_database" in named else None,
             roles_digest=digest(),

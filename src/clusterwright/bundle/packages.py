@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from clusterwright.bundle.facts import stack_of
 from clusterwright.bundle.role import Facts, Role, holds
@@ -37,3 +38,8 @@ def packages_of(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role
         for package, version in stack[component["name"]]["packages"].items()
     )
     return tuple(sorted({*names, *locked, *handoff.software["packages"]}))
+
+
+def held_by(installed: Mapping[str, Any]) -> tuple[str, ...]:
+    """Packages of these components of the lock that only a new lock may move."""
+    return tuple(sorted({package for row in installed.values() for package in row["hold"]}))

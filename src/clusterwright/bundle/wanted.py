@@ -67,6 +67,9 @@ class Kind:
     directories: tuple[WantedDirectory, ...]
     units: tuple[WantedUnit, ...]
     packages: tuple[str, ...]
+    """`name`, or `name=version` for one that is locked."""
+    held: tuple[str, ...]
+    """Packages that no upgrade but a new lock may move."""
     users: tuple[WantedUser, ...]
     accounting: Mapping[str, Any] | None
     """Accounts and associations of Slurm's database, where this kind of node keeps it."""
@@ -82,6 +85,7 @@ class Kind:
                 "directories": [(d.path, d.mode, d.owner, d.group) for d in self.directories],
                 "units": [(u.name, u.role, u.enabled, u.active) for u in self.units],
                 "packages": self.packages,
+                "held": self.held,
                 "users": [(u.name, u.uid, u.home, u.shell, u.groups) for u in self.users],
                 "accounting": self.accounting,
                 "roles_digest": self.roles_digest,
