@@ -26,6 +26,7 @@ def asked(outline: Outline, where: Place) -> Question:
         pools={name: _facts(outline, name) for name in outline.spec.pools},
         wishes=tuple(wishes),
         distribution=software.distribution,
+        where=where("software.distribution"),
         given=tuple(_given(outline)),
         elsewhere=frozenset(["slurm"] if software.slurm_repository else []),
     )
@@ -40,8 +41,9 @@ def _given(outline: Outline) -> Iterator[Given]:
     """Slurm's release is settled by the plan: slurm.conf is written for it."""
     wanted, distribution = outline.spec.scheduler.release, outline.spec.software.distribution
     if outline.slurm_release:
-        why = f"scheduler.release is {wanted}" if wanted else f"{distribution} carries Slurm"
-        yield Given("slurm", f"=={outline.slurm_release}.*", why)
+        release = outline.slurm_release
+        why = f"scheduler.release is {wanted}" if wanted else f"{distribution} carries Slurm {release}"
+        yield Given("slurm", f"=={release}.*", why)
 
 
 def _facts(outline: Outline, pool: str) -> PoolFacts:

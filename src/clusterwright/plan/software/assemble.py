@@ -10,7 +10,6 @@ from clusterwright.plan.software.lock import Locked, Source
 from clusterwright.plan.software.prefer import channels_of
 from clusterwright.plan.software.problem import (
     Candidate,
-    Demand,
     Problem,
     component_of,
     identifier_of,
@@ -77,10 +76,14 @@ class Assembly:
 
         What was locked before is no reason: the same answer has the same words.
         """
-        demands = [one for one in self.problem.demands if one.target == identifier and self._holds(one)]
         everything = self.problem.everything(identifier)
-        narrow = [one.reason for one in demands if one.allowed | 1 != everything]
-        bring = [one.reason for one in demands if not one.allowed & 1]
+        left = [
+            (demand.reason, demand.left(self._chosen(demand.source), everything))
+            for demand in self.problem.demands
+            if demand.target == identifier
+        ]
+        narrow = [reason for reason, mask in left if mask | 1 != everything]
+        bring = [reason for reason, mask in left if not mask & 1]
         machines = [reason for reason in bring if isinstance(reason, Machine)]
         told = [
             *(reason for reason in narrow + bring if isinstance(reason, Wished)),
@@ -96,9 +99,6 @@ class Assembly:
                 case Given(why=why):
                     yield why
 
-    def _holds(self, demand: Demand) -> bool:
-        return not demand.source or bool(self._chosen(demand.source) & demand.when)
-
     def _channel(self, identifier: str, release: Release) -> Iterator[str]:
         traits = self.pools[pool_of(identifier)].traits
         channels = channels_of(component_of(identifier), traits, self.catalog)
@@ -107,6 +107,8 @@ class Assembly:
             yield f"a release {kind}, taken only when asked for or when nothing else fits"
 
     def _chosen(self, identifier: str) -> int:
+        if not identifier:
+            return 1
         return 1 << self.problem.candidates[identifier].index(self.answer[identifier])
 
     def sources(self, pools: Mapping[str, Mapping[str, Locked]]) -> dict[str, dict[str, Source]]:

@@ -18,6 +18,7 @@ from clusterwright.plan.software.reason import (
     Wished,
 )
 from clusterwright.plan.software.search import search
+from clusterwright.plan.software.wish import Wish
 
 T = TypeVar("T")
 _FIRST_TO_GO = (Carried, OneVersion, BuiltFor, Given, Between, Machine, Wished)
@@ -66,8 +67,12 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
 def sentence(reasons: Sequence[Reason]) -> str:
     """All of it in one sentence, facts before wishes."""
     facts = dict.fromkeys(str(reason) for reason in reasons if not isinstance(reason, Wished))
-    asked = [f"{one.wish} ({position(one.wish.where)})" for one in reasons if isinstance(one, Wished)]
+    asked = [f"{wish} ({position(wish.where)})" for wish in wishes_of(reasons)]
     return "; ".join([*facts, *([f"you asked for {' and '.join(asked)}"] if asked else [])])
+
+
+def wishes_of(reasons: Sequence[Reason]) -> tuple[Wish, ...]:
+    return tuple(reason.wish for reason in reasons if isinstance(reason, Wished))
 
 
 def position(where: Where) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from clusterwright.catalog.software import Rule, SoftwareCatalog, accepts
 from clusterwright.plan.software.prefer import channels_of, needed_first, ranked
 from clusterwright.plan.software.presence import Presence
-from clusterwright.plan.software.problem import Candidate, Demand, Problem, identifier_of
+from clusterwright.plan.software.problem import Candidate, Case, Demand, Problem, always, identifier_of
 from clusterwright.plan.software.question import Given
 from clusterwright.plan.software.reason import Between, BuiltFor, Carried, Machine, OneVersion, Wished
 from clusterwright.plan.software.traits import PoolFacts
@@ -27,6 +27,8 @@ class Stack:
     catalog: SoftwareCatalog
     distribution: str
     pools: Mapping[str, PoolFacts]
+    alike: Mapping[str, str]
+    """For each pool that was asked for, the one among `pools` that has the same answer."""
     presence: Mapping[str, Presence]
     given: tuple[Given, ...]
     previous: Previous
@@ -104,33 +106,35 @@ class Stack:
             title = self.catalog.components[component].title
             reason = Carried(title, distribution, architecture, summary(known))
             target = identifier_of(component, pool)
-            yield Demand(reason, target, self._mask(target, fits, or_absent=True))
+            yield always(reason, target, self._mask(target, fits, or_absent=True))
 
     def _built_for(self, pool: str, component: str) -> Iterator[Demand]:
-        identifier = identifier_of(component, pool)
-        pairs = dict.fromkeys(
-            pair for release in self.catalog.releases(component) for pair in release.built_for
-        )
-        for pair in pairs:
-            target = identifier_of(pair[0], pool)
+        """Each release fits the major versions that it is built for, of each component that it names."""
+        source = identifier_of(component, pool)
+        majors: dict[str, dict[frozenset[str], int]] = {}
+        for index, candidate in enumerate(self._candidates[source]):
+            for needs, built in _built_for(candidate).items():
+                cases = majors.setdefault(needs, {})
+                cases[built] = cases.get(built, 0) | 1 << index
+        for needs, cases in majors.items():
+            target = identifier_of(needs, pool)
             if target in self._candidates:
                 titles = self.catalog.components
-                reason = BuiltFor(titles[component].title, titles[pair[0]].title)
-                allowed = self._mask(target, partial(_is_of, pair[1]), or_absent=True)
+                reason = BuiltFor(titles[component].title, titles[needs].title)
+                masks = {built: self._mask(target, partial(_is_of, built), or_absent=True) for built in cases}
                 yield Demand(
-                    reason, target, allowed, identifier, self._mask(identifier, partial(_is_built, pair))
+                    reason, target, tuple((when, masks[built]) for built, when in cases.items()), source
                 )
 
     def _one_version(self, pool: str, component: str) -> Iterator[Demand]:
         reason = OneVersion(self.catalog.components[component].title)
-        yield from self._same(reason, identifier_of(component, pool), component)
+        source = identifier_of(component, pool)
+        yield Demand(reason, component, tuple(self._same(source, component)), source)
 
-    def _same(
-        self, reason: OneVersion | Between, source: str, target: str, *, or_absent: bool = False
-    ) -> Iterator[Demand]:
+    def _same(self, source: str, target: str, *, or_absent: bool = False) -> Iterator[Case]:
         targets = self._by_version(target)
         for version, when in self._by_version(source).items():
-            yield Demand(reason, target, targets.get(version, 0) | int(or_absent), source, when)
+            yield when, targets.get(version, 0) | int(or_absent)
 
     def _by_version(self, identifier: str) -> Mapping[str, int]:
         """Candidates of each version."""
@@ -156,7 +160,7 @@ class Stack:
                 return accepts(accepted, one.version) and (not flavour or one.flavour == flavour)
 
             reason = Machine(pool, self.pools[pool].machine, rule)
-            yield Demand(reason, target, self._mask(target, fits, or_absent=rule.kind == "constrains"))
+            yield always(reason, target, self._mask(target, fits, or_absent=rule.kind == "constrains"))
 
     def _rules(self, pool: str) -> Iterator[Demand]:
         for rule in self.catalog.rules:
@@ -168,12 +172,12 @@ class Stack:
         or_absent = rule.kind == "constrains"
         when = self._mask(source, lambda one: accepts(rule.versions, one.version))
         if rule.accepts == "same":
-            for demand in self._same(Between(rule), source, target, or_absent=or_absent):
-                if demand.when & when:
-                    yield Demand(demand.reason, target, demand.allowed, source, demand.when & when)
+            same = self._same(source, target, or_absent=or_absent)
+            cases = tuple((when & one, allowed) for one, allowed in same if when & one)
         else:
             allowed = self._mask(target, lambda one: accepts(rule.accepts, one.version), or_absent=or_absent)
-            yield Demand(Between(rule), target, allowed, source, when)
+            cases = ((when, allowed),)
+        yield Demand(Between(rule), target, cases, source)
 
     def _given(self, pool: str) -> Iterator[Demand]:
         for given in self.given:
@@ -183,7 +187,7 @@ class Stack:
                 def fits(one: Candidate, accepted: str = given.accepts) -> bool:
                     return accepts(accepted, one.version)
 
-                yield Demand(given, target, self._mask(target, fits, or_absent=True))
+                yield always(given, target, self._mask(target, fits, or_absent=True))
 
     def _wishes(self, pool: str) -> Iterator[Demand]:
         """A wish for what the machines demand anyway is about its version; else also that it is there."""
@@ -196,16 +200,20 @@ class Stack:
                     return one.release is not None and wish.admits(one.release, one.flavour)
 
                 demanded = component in presence.demanded
-                yield Demand(Wished(wish), target, self._mask(target, admits, or_absent=demanded))
+                yield always(Wished(wish), target, self._mask(target, admits, or_absent=demanded))
 
 
 def _built(pairs: Sequence[tuple[str, str]]) -> str:
     return " ".join(f"{component}{major}" for component, major in pairs)
 
 
-def _is_built(pair: tuple[str, str], candidate: Candidate) -> bool:
-    return candidate.release is not None and pair in candidate.release.built_for
+def _built_for(candidate: Candidate) -> Mapping[str, frozenset[str]]:
+    """Component → major versions."""
+    built: dict[str, frozenset[str]] = {}
+    for needs, major in candidate.release.built_for if candidate.release else ():
+        built[needs] = built.get(needs, frozenset()) | {major}
+    return built
 
 
-def _is_of(major: str, candidate: Candidate) -> bool:
-    return f"{candidate.version}.".startswith(f"{major}.")
+def _is_of(majors: frozenset[str], candidate: Candidate) -> bool:
+    return any(f"{candidate.version}.".startswith(f"{major}.") for major in majors)

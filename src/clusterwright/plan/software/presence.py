@@ -35,16 +35,9 @@ def presence(
         for rule in catalog.hardware_rules
         if rule.trait in facts.traits and rule.component not in elsewhere
     )
-    mine = {
-        component: _wishes(component, pool, wishes, catalog)
-        for component in dict.fromkeys(wish.component for wish in wishes)
-        if component not in elsewhere
-    }
-    mine = {
-        component: tuple(wish for wish in found if wish.pool or suits(component, facts, catalog))
-        for component, found in mine.items()
-    }
-    mine = {component: found for component, found in mine.items() if found}
+    named = dict.fromkeys(wish.component for wish in wishes if wish.component not in elsewhere)
+    mine = {name: _wishes(name, pool, facts, wishes, catalog) for name in named}
+    mine = {name: found for name, found in mine.items() if found}
     asked = {rule.component for rule in rules if rule.kind == "requires"}
     return Presence(
         rules=rules,
@@ -55,27 +48,36 @@ def presence(
     )
 
 
-def _wishes(component: str, pool: str, wishes: Sequence[Wish], catalog: SoftwareCatalog) -> tuple[Wish, ...]:
-    """A pool's own wish stands instead of the cluster's, unless the component has one version everywhere."""
-    own = tuple(wish for wish in wishes if wish.component == component and wish.pool == pool)
-    common = tuple(wish for wish in wishes if wish.component == component and not wish.pool)
+def _wishes(
+    component: str, pool: str, facts: PoolFacts, wishes: Sequence[Wish], catalog: SoftwareCatalog
+) -> tuple[Wish, ...]:
+    """A pool's own wish stands instead of the cluster's, unless the component has one version everywhere.
+
+    The cluster's is for machines that the component suits. A pool's own may go further, but not to machines
+    that it could never run on.
+    """
+    mine = [wish for wish in wishes if wish.component == component and wish.pool in ("", pool)]
+    own = tuple(wish for wish in mine if wish.pool and suits(component, facts, catalog, strictly=False))
+    common = tuple(wish for wish in mine if not wish.pool and suits(component, facts, catalog))
     shared = catalog.components[component].scope == "cluster"
     return (*own, *common) if shared or not own else own
 
 
-def suits(component: str, facts: PoolFacts, catalog: SoftwareCatalog) -> bool:
-    """Whether a wish for the whole cluster means these machines.
+def suits(component: str, facts: PoolFacts, catalog: SoftwareCatalog, *, strictly: bool = True) -> bool:
+    """Whether these machines are among those that the component, and all that it needs, is for.
 
-    A component is bound to the traits that rules name it for, and to those of what it needs: cuDNN needs
-    CUDA, CUDA the driver, and the driver is for NVIDIA GPUs.
+    The traits that rules name it for are its homes: cuDNN needs CUDA, CUDA the driver, and the driver is for
+    NVIDIA GPUs. `strictly`: also where it is no machine's need but only of use to some.
     """
     homes: dict[str, set[str]] = {}
+    bound: set[str] = set()
     for rule in catalog.hardware_rules:
-        if rule.kind in ("requires", "suits"):
+        if rule.kind != "constrains":
             homes.setdefault(rule.component, set()).add(rule.trait)
-    return all(
-        one not in homes or homes[one] & facts.traits for one in needed({component}, catalog, frozenset())
-    )
+        if strictly or rule.kind == "requires":
+            bound.add(rule.component)
+    chain = needed({component}, catalog, frozenset())
+    return all(homes[one] & facts.traits for one in chain if one in homes and one in bound)
 
 
 def needed(

@@ -29,15 +29,38 @@ class Candidate:
 ABSENT = Candidate(None)
 
 
+Case = tuple[int, int]
+"""Candidates of a source, and what is allowed of the target where the source is one of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """`target` is one of `allowed`; with a `source`, only where that is one of `when`."""
+    """What one identifier leaves of another, in cases that do not overlap. Without a source: in any case."""
 
     reason: Reason
     target: str
-    allowed: int
+    cases: tuple[Case, ...]
     source: str = ""
-    when: int = 0
+
+    def left(self, chosen: int, everything: int) -> int:
+        """What it leaves of the target where the source is one of `chosen`."""
+        left, free = 0, chosen
+        for when, allowed in self.cases:
+            if chosen & when:
+                left |= allowed
+                free &= ~when
+        return everything if free else left
+
+    def supported(self, chosen: int, target: int) -> int:
+        """What it leaves of `chosen`, where the target is one of `target`."""
+        for when, allowed in self.cases:
+            if not target & allowed:
+                chosen &= ~when
+        return chosen
+
+
+def always(reason: Reason, target: str, allowed: int) -> Demand:
+    return Demand(reason, target, ((1, allowed),))
 
 
 @dataclass(frozen=True)
@@ -64,7 +87,7 @@ class Problem:
         masks = {identifier: self.everything(identifier) for identifier in self.candidates}
         for demand in self.demands:
             if not demand.source:
-                masks[demand.target] &= demand.allowed
+                masks[demand.target] &= demand.left(1, 0)
         return self._settled(masks, masks)
 
     def follows(self, identifier: str, index: int) -> Mapping[str, int]:
@@ -86,12 +109,13 @@ class Problem:
             identifier, _ = waiting.popitem()
             for demand in self._touching[identifier]:
                 source, target = masks[demand.source], masks[demand.target]
-                if not source & ~demand.when and target & ~demand.allowed:
-                    masks[demand.target] &= demand.allowed
-                    waiting[demand.target] = None
-                if not target & demand.allowed and source & demand.when:
-                    masks[demand.source] &= ~demand.when
-                    waiting[demand.source] = None
+                if identifier == demand.source:
+                    left, changes = target & demand.left(source, target), demand.target
+                else:
+                    left, changes = demand.supported(source, target), demand.source
+                if left != masks[changes]:
+                    masks[changes] = left
+                    waiting[changes] = None
             if not masks[identifier]:
                 break
         return masks

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from clusterwright.finding import Where
 from clusterwright.plan.software.traits import PoolFacts
 from clusterwright.plan.software.wish import Wish
 
@@ -28,6 +29,8 @@ class Question:
     pools: Mapping[str, PoolFacts]
     wishes: tuple[Wish, ...]
     distribution: str
+    where: Where = field(default=Where(path="software.distribution"))
+    """Where the distribution is named."""
     given: tuple[Given, ...] = ()
     elsewhere: frozenset[str] = frozenset()
     """Components that come from another place than the catalog knows."""

@@ -6,15 +6,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clusterwright.catalog import software
+from clusterwright.catalog.distributions import distributions
 from clusterwright.catalog.software import SoftwareCatalog
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.plan.software.assemble import Assembly
-from clusterwright.plan.software.conflict import conflict, sentence
+from clusterwright.plan.software.conflict import conflict, sentence, wishes_of
 from clusterwright.plan.software.demands import Stack
 from clusterwright.plan.software.lock import Lock
-from clusterwright.plan.software.presence import Presence, presence
+from clusterwright.plan.software.presence import Presence, presence, suits
+from clusterwright.plan.software.problem import component_of, pool_of
 from clusterwright.plan.software.question import Given, Question
-from clusterwright.plan.software.reason import Reason, Wished
+from clusterwright.plan.software.reason import Reason
 from clusterwright.plan.software.search import best, search
 from clusterwright.plan.software.traits import PoolFacts
 from clusterwright.plan.software.wish import Wish, mistakes, unknown
@@ -36,7 +38,7 @@ def solve(
     What `previous` has is kept where it can be, apart from the components in `upgrade`; None upgrades all.
     Raises Refused with every mistake in the wishes, or with each conflict in words.
     """
-    question = Question(pools, tuple(wishes), distribution, tuple(given), elsewhere)
+    question = Question(pools, tuple(wishes), distribution, given=tuple(given), elsewhere=elsewhere)
     return answer(question, previous, upgrade=upgrade, catalog=catalog)
 
 
@@ -49,6 +51,11 @@ def answer(
 ) -> Lock:
     """The same for a question, such as a description asks it."""
     return _Solver(catalog or software.catalog()).solve(question, previous, upgrade)
+
+
+def stack(question: Question, catalog: SoftwareCatalog | None = None) -> Stack:
+    """What a question comes to before anything is chosen."""
+    return _Solver(catalog or software.catalog()).stack(question)
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,7 @@ class _Solver:
         if found is None:
             raise Refused(self._conflicts(question))
         assembly = Assembly(self.catalog, question.distribution, question.pools, stack.problem, found)
-        alike = _alike(question.pools, stack.presence, previous)
-        pools = {pool: assembly.pool(alike[pool]) for pool in question.pools}
+        pools = {pool: assembly.pool(stack.alike[pool]) for pool in question.pools}
         return Lock(
             distribution=question.distribution,
             architectures={pool: facts.architecture for pool, facts in question.pools.items()},
@@ -94,6 +100,7 @@ class _Solver:
             self.catalog,
             question.distribution,
             asked,
+            alike,
             {pool: present[pool] for pool in asked},
             question.given,
             kept,
@@ -113,63 +120,75 @@ class _Solver:
             raise Refused(findings)
 
     def _without_machines(self, question: Question) -> Iterator[Finding]:
+        """Wishes that no pool takes up, though no other wish stands instead of them."""
         present = self.stack(question).presence
         meant = {wish for one in present.values() for wishes in one.wishes.values() for wish in wishes}
-        overridden = {(wish.component) for wish in question.wishes if wish.pool}
+        overridden = {wish.component for wish in meant if wish.pool}
         for wish in question.wishes:
-            if wish not in meant and wish.component not in {*question.elsewhere, *overridden}:
-                what = f"no pool has machines that {wish.component} is for"
-                remedy = "Remove it, or name it in the `versions` of the pool that you mean"
-                yield Finding("CW1364", wish.where, what, remedy)
+            if wish.component in question.elsewhere:
+                what = f"{wish.component} comes from a repository of your own"
+                yield Finding("CW1369", wish.where, what, "Remove the wish, or the repository")
+            elif wish not in meant and (wish.pool or wish.component not in overridden):
+                place = f"pool '{wish.pool}' has no machines" if wish.pool else "no pool has machines"
+                possible = (
+                    pool
+                    for pool, facts in question.pools.items()
+                    if not wish.pool and suits(wish.component, facts, self.catalog, strictly=False)
+                )
+                ways = ["Remove it", *(f"wish for it in pools.{pool}.versions" for pool in possible)]
+                yield Finding(
+                    "CW1364", wish.where, f"{place} that {wish.component} is for", ", or ".join(ways)
+                )
 
     def _conflicts(self, question: Question) -> Iterator[Finding]:
         """Every conflict, each found after the wishes of those before it are left out."""
+        found: list[tuple[Reason, ...]] = []
         left = question
         while search(self.stack(left).problem) is None:
-            reasons = conflict(self.stack(left).problem)
-            wishes = [reason.wish for reason in reasons if isinstance(reason, Wished)]
-            where = min((wish.where for wish in wishes), default=Where(path="software.distribution"))
-            yield Finding("CW1365", where, sentence(reasons), self._remedy(question, reasons))
+            found.append(conflict(self.stack(left).problem))
+            wishes = wishes_of(found[-1])
             if not wishes:
-                return
-            left = replace(left, wishes=tuple(wish for wish in left.wishes if wish not in wishes))
+                break
+            left = _without(left, wishes)
+        for reasons in found:
+            wishes = wishes_of(reasons)
+            where = min((wish.where for wish in wishes), default=question.where)
+            yield Finding("CW1365", where, sentence(reasons), self._remedy(question, left, wishes))
 
-    def _remedy(self, question: Question, reasons: Sequence[Reason]) -> str:
-        """What can be given up, and what would come of it."""
+    def _remedy(self, question: Question, settled: Question, wishes: Sequence[Wish]) -> str:
+        """Which of the wishes can be given up, and what would come of it, once all else is settled."""
+        if not wishes:
+            return self._other_distributions(question)
         ways = []
-        for reason in reasons:
-            if isinstance(reason, Wished):
-                rest = replace(question, wishes=tuple(w for w in question.wishes if w != reason.wish))
-                answer = best(self.stack(rest).problem)
-                if answer is not None:
-                    found = {
-                        candidate.version
-                        for identifier, candidate in answer.items()
-                        if identifier.partition("@")[0] == reason.wish.component and candidate.version
-                    }
-                    would = f" (it would be {' or '.join(sorted(found))})" if found else ""
-                    ways.append(f"remove {reason.wish.where.path}{would}")
-        if ways:
-            return _sentence(", or ".join(ways))
-        if any(isinstance(reason, Wished) for reason in reasons):
-            return "Remove these wishes; there is more than one conflict"
-        return self._other_distributions(question)
+        for wish in wishes:
+            kept = [one for one in question.wishes if one != wish and one in (*settled.wishes, *wishes)]
+            found = best(self.stack(replace(question, wishes=tuple(kept))).problem)
+            if found is not None:
+                versions = {
+                    one.version
+                    for identifier, one in found.items()
+                    if component_of(identifier) == wish.component
+                    and (pool_of(identifier) == wish.pool or not wish.pool)
+                    and one.version
+                }
+                would = f" (it would be {' or '.join(sorted(versions))})" if versions else ""
+                ways.append(f"remove {wish.where.path}{would}")
+        return _sentence(", or ".join(ways)) if ways else "No one of these wishes is enough: remove them all"
 
     def _other_distributions(self, question: Question) -> str:
-        known = {
-            distribution
-            for component in self.catalog.components
-            for release in self.catalog.releases(component)
-            for distribution in release.distributions
-        }
         answered = [
             one
-            for one in sorted(known - {question.distribution})
-            if search(self.stack(replace(question, distribution=one)).problem) is not None
+            for one in sorted(distributions())
+            if one != question.distribution
+            and search(self.stack(replace(question, distribution=one)).problem) is not None
         ]
         if answered:
             return f"Take another distribution: {', '.join(answered)}"
         return "No distribution has an answer; the catalog of software may lack a release"
+
+
+def _without(question: Question, wishes: Sequence[Wish]) -> Question:
+    return replace(question, wishes=tuple(wish for wish in question.wishes if wish not in wishes))
 
 
 def _sentence(text: str) -> str:

@@ -14,6 +14,8 @@ from clusterwright.finding import Finding, Where
 
 CHANNELS = frozenset(["lts", "production", "feature"])
 FLAVOURS = frozenset(["open", "proprietary"])
+_SHOWN = 8
+"""Versions that a person reads in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def mistakes(wishes: Iterable[Wish], catalog: SoftwareCatalog) -> Iterator[Findi
 
 def unknown(component: str, catalog: SoftwareCatalog) -> str:
     """What to do about a name that no component has."""
-    near = get_close_matches(component, catalog.components, n=3, cutoff=0.5)
+    near = get_close_matches(component, catalog.components, n=3, cutoff=0.6)
     return f"Nearest: {', '.join(near)}" if near else f"There are: {', '.join(catalog.components)}"
 
 
@@ -85,8 +87,8 @@ def _is_valid(text: str) -> bool:
 
 
 def _unknown_version(wish: Wish, catalog: SoftwareCatalog) -> Finding:
-    known = [release.version for release in catalog.releases(wish.component)]
-    what = f"no release of {wish.component} is known that is '{wish.text}'"
+    known = list(dict.fromkeys(release.version for release in catalog.releases(wish.component)))
+    what = f"no known release of {wish.component} is '{wish.text}'"
     wanted = "".join(letter for letter in wish.text if letter.isdigit() or letter == ".")
     near = get_close_matches(wanted, known, n=3, cutoff=0.6)
     if not known:
@@ -96,9 +98,10 @@ def _unknown_version(wish: Wish, catalog: SoftwareCatalog) -> Finding:
 
 
 def summary(versions: Iterable[str]) -> str:
-    """Versions, the oldest first, shortened to what a person reads: the last of each series."""
-    newest: dict[str, str] = {}
-    for version in versions:
-        newest[version.partition(".")[0]] = version
-    shown = list(newest.values())
-    return ", ".join(shown if len(shown) <= 6 else [*shown[:2], "…", *shown[-3:]])
+    """Versions, the oldest first; of too many, the last of each series."""
+    shown = list(dict.fromkeys(versions))
+    for numbers in (2, 1):
+        if len(shown) > _SHOWN:
+            newest = {tuple(version.split(".")[:numbers]): version for version in shown}
+            shown = list(newest.values())
+    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[:2], "…", *shown[2 - _SHOWN :]])
