@@ -2,99 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import stat
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
+import gate_tree
 import pytest
+from gate_tree import FILES, Tree, needs_mknod, smi
 
-from clusterwright.handoff import Handoff
-
-GATE = Path(__file__).parents[2] / "roles" / "node_gate" / "files" / "gate"
-LOCAL_MAJOR = 240  # local and experimental use: never a real GPU
-needs_mknod = pytest.mark.skipif(os.geteuid() != 0, reason="device nodes need root")
-
-
-@dataclass
-class Tree:
-    """A node's files under `root`, and the programs it has in `bin`."""
-
-    root: Path
-    bin: Path
-    expected: dict[str, Any]
-
-    def write(self, path: str, text: str) -> None:
-        file = self.root / path.lstrip("/")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-    def program(self, name: str, text: str) -> None:
-        (self.bin / name).write_text(f"#!/bin/sh\n{text}\n")
-        (self.bin / name).chmod(0o755)
-
-    def mounted(self, lines: str) -> None:
-        self.write("/proc/self/mounts", lines + "\n")
-
-    def memory(self, total: int, available: int) -> None:
-        self.write("/proc/meminfo", f"MemTotal: {total} kB\nMemAvailable: {available} kB\n")
-
-    def plan(self) -> None:
-        self.write("/etc/clusterwright/node.json", json.dumps(self.expected))
-
-    def run(self, *options: str) -> tuple[int, dict[str, str], dict[str, Any]]:
-        """Exit status, status by gate, and the whole report."""
-        environment = {**os.environ, "PATH": f"{self.bin}:/usr/bin:/bin"}
-        command = [sys.executable, str(GATE), *options, "--json", "--root", str(self.root)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-        report = json.loads(done.stdout)
-        assert report == json.loads((self.root / "run/clusterwright/gate.json").read_text())
-        return done.returncode, {gate["name"]: gate["status"] for gate in report["gates"]}, report
-
-
-def smi(count: int, *, model: str = "NVIDIA H100 80GB HBM3", memory: int | str = 81559) -> str:
-    return "\n".join(f"echo '{index}, {model}, {memory}'" for index in range(count))
+from clusterwright.providers.lab.simulators import faults
 
 
 @pytest.fixture
-def healthy(tmp_path: Path, lab: Handoff) -> Tree:
-    tree = Tree(tmp_path / "root", tmp_path / "bin", {})
-    tree.bin.mkdir()
-    hardware = asdict(lab.hardware[lab.by_name["gpu-001"].machine])
-    tree.expected = {
-        "version": 1,
-        "cluster": "lab",
-        "node": "gpu-001",
-        "roles": ["compute"],
-        "hardware": hardware,
-        "config_overrides": False,
-        "mounts": ["/home"],
-        "units": ["slurmd.service"],
-    }
-    tree.plan()
-    tree.write("/proc/sys/kernel/hostname", "gpu-001\n")
-    tree.mounted("overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0")
-    tree.write("/proc/1/status", "Name:\tsystemd\nCapBnd:\t000001ffffffffff\n")
-    tree.memory(hardware["memory_mib"] << 10, 900_000_000)
-    tree.write("/proc/cpuinfo", "".join(f"processor\t: {n}\n\n" for n in range(192)))
-    tree.program("timedatectl", "echo yes")
-    tree.program("nvidia-smi", smi(8))
-    (tree.root / "home").mkdir()
-    (tree.root / "dev").mkdir()
-    for gpu in hardware["gpus"]:
-        information = f"Model: \t\t NVIDIA H100 80GB HBM3\nDevice Minor: \t {gpu['minor']}\n"
-        tree.write(f"/proc/driver/nvidia/gpus/{gpu['pci']}/information", information)
-    devices = {f"nvidia{gpu['minor']}": gpu["minor"] for gpu in hardware["gpus"]} | {"nvidiactl": 255}
-    for name, minor in devices.items() if os.geteuid() == 0 else ():
-        os.mknod(tree.root / "dev" / name, 0o666 | stat.S_IFCHR, os.makedev(LOCAL_MAJOR, minor))
-    return tree
+def healthy(tmp_path: Path) -> Tree:
+    return gate_tree.healthy(tmp_path)
 
 
 def no_gpu_0_in_the_driver(tree: Tree) -> None:
@@ -111,6 +34,34 @@ def one_cpu_offline(tree: Tree) -> None:
     tree.write("/proc/cpuinfo", text.replace("processor\t: 191\n", ""))
 
 
+def renamed(tree: Tree) -> None:
+    assert tree.failed() == []
+    card = tree.root / "sys/bus/pci/drivers/mlx5_core/0000:e0:01.0/infiniband"
+    (card / "mlx5_0").rename(card / "ibp1s0")
+
+
+def shown(old: str, new: str) -> Callable[[Tree], None]:
+    """Something else in what nvidia-smi tells."""
+    assert old in smi(8)
+    return lambda tree: tree.program("nvidia-smi", smi(8).replace(old, new))
+
+
+def holds(path: str, text: str) -> Callable[[Tree], None]:
+    return lambda tree: tree.write(path, text)
+
+
+def dpkg(**rows: str) -> Callable[[Tree], None]:
+    return lambda tree: tree.packages(**rows)
+
+
+NEXT_KERNEL = "/lib/modules/6.12.48-amd64/modules.order"
+MODULES = "nvidia 1 1 - Live 0x0\ngdrdrv 1 0 - Live 0x0\n"
+OTHER_DRIVER = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.133.20  Release Build  (root)\n"
+CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:12 UTC 2025\n"
+XID = "NVRM: Xid (PCI:0000:52:00): {}, pid='<unknown>', name=<unknown>, {}\n"
+CHANGED = "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+DARK = "Link 3: <inactive>"
+LAST_LINK = "\\n\\t Link 17: 26.562 GB/s"
 CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "another host name": ("name", lambda t: t.write("/proc/sys/kernel/hostname", "gpu-009")),
     "seven GPUs": ("gpus", lambda t: t.program("nvidia-smi", smi(7))),
@@ -118,12 +69,43 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "another model": ("gpus", lambda t: t.program("nvidia-smi", smi(8, model="NVIDIA L4"))),
     "half the GPU memory": ("gpus", lambda t: t.program("nvidia-smi", smi(8, memory=40000))),
     "GPU memory not readable": ("gpus", lambda t: t.program("nvidia-smi", smi(8, memory="[N/A]"))),
-    "nvidia-smi fails": ("gpus", lambda t: t.program("nvidia-smi", "echo 'No devices were found'; exit 6")),
-    "no nvidia-smi": ("gpus", lambda t: (t.bin / "nvidia-smi").unlink()),
+    "no GPU at all": ("gpus", lambda t: t.program("nvidia-smi", "echo 'No devices were found'; exit 6")),
+    "no driver": ("user-driver", lambda t: t.program("nvidia-smi", "echo 'NVIDIA-SMI has failed'; exit 9")),
+    "no nvidia-smi": ("user-driver", lambda t: (t.bin / "nvidia-smi").unlink()),
     "driver without one": ("gpu-driver", no_gpu_0_in_the_driver),
     "device node missing": ("gpu-devices", lambda t: (t.root / "dev/nvidia3").unlink()),
     "device node is a file": ("gpu-devices", a_file_for_a_device),
     "control device missing": ("gpu-devices", lambda t: (t.root / "dev/nvidiactl").unlink()),
+    "another driver loaded": ("driver-loaded", holds("/proc/driver/nvidia/version", OTHER_DRIVER)),
+    "closed modules": ("driver-loaded", holds("/proc/driver/nvidia/version", CLOSED)),
+    "no driver loaded": ("driver-loaded", holds("/proc/driver/nvidia/version", "")),
+    "a package of another version": ("stack", dpkg(nvidia_open="590.1-1 hold installed")),
+    "a package removed": ("stack", dpkg(nvidia_open="580.95.05-1 hold config-files")),
+    "a package gone": ("stack", dpkg(nvidia_driver="")),
+    "a package not held": ("stack", dpkg(nvidia_fabricmanager="580.95.05-1 install installed")),
+    "nouveau loaded": ("modules", holds("/proc/modules", MODULES + "nouveau 1 0 - Live 0x0\n")),
+    "a module not loaded": ("modules", holds("/proc/modules", "nvidia 1 1 - Live 0x0\n")),
+    "not built for the next kernel": ("modules", holds("/lib/modules/6.12.48-amd64/modules.order", "")),
+    "Fabric Manager failed": ("gpu-services", lambda t: t.services(nvidia_fabricmanager="failed")),
+    "DCGM stopped": ("gpu-services", lambda t: t.services(nvidia_dcgm="inactive")),
+    "persistence off": ("persistence", shown("Enabled, 0", "Disabled, 0")),
+    "eight lanes": ("pci-link", shown("5, 16,", "5, 8,")),
+    "an older PCI": ("pci-link", shown("5, 16,", "4, 16,")),
+    "a dark NVLink": ("nvlink", shown("Link 3: 26.562 GB/s", DARK)),
+    "NVLinks gone": ("nvlink", shown(LAST_LINK, "")),
+    "fabric not set up": ("nvlink-fabric", lambda t: t.inject("fabric-manager")),
+    "too hot": ("throttle", lambda t: t.inject("thermal-slowdown", 2)),
+    "power brake": ("throttle", lambda t: t.inject("power-brake", 7)),
+    "an Xid for a reboot": ("xid", lambda t: t.write("/kernel.log", XID.format(79, "fallen off the bus"))),
+    "an Xid that tells its action": ("xid", lambda t: t.write("/kernel.log", XID.format(154, CHANGED))),
+    "a row waits": ("ecc", shown("0, No, No", "0, Yes, No")),
+    "no spare row": ("ecc", shown("0, No, No", "0, No, Yes")),
+    "uncorrected errors": ("ecc", shown("0, No, No", "2, No, No")),
+    "a card gone": ("fabric-cards", lambda t: t.inject("nic-missing", 3)),
+    "a card down": ("fabric-cards", lambda t: t.inject("nic-down", 4)),
+    "a slow card": ("fabric-cards", lambda t: t.inject("nic-slow", 5)),
+    "64 KiB may be locked": ("memlock", lambda t: t.write("/memlock", "65536\n")),
+    "a card renamed": ("link-names", renamed),
     "home not mounted": ("mounts", lambda t: t.mounted("overlay / overlay rw 0 0")),
     "home read-only": ("mounts", lambda t: t.mounted("server:/home /home nfs4 ro,hard 0 0")),
     "home does not answer": ("mounts", lambda t: t.program("stat", "echo 'Stale file handle'; exit 1")),
@@ -140,7 +122,10 @@ def test_a_healthy_node_passes_every_gate(healthy: Tree) -> None:
     assert code == 0
     assert set(gates.values()) == {"pass"}
     assert list(gates) == [
-        "plan", "name", "gpus", "gpu-driver", "gpu-devices", "mounts", "clock", "disk", "memory", "cpus",
+        "plan", "name", "stack", "driver-loaded", "user-driver", "modules", "gpus", "gpu-driver",
+        "gpu-devices", "gpu-services", "persistence", "pci-link", "nvlink", "nvlink-fabric", "ecc",
+        "throttle", "xid", "fabric-cards", "link-names", "memlock", "mounts", "clock", "disk",
+        "memory", "cpus",
     ]  # fmt: skip
     assert report["passed"] and report["node"] == "gpu-001" and report["version"] == 1
 
@@ -150,11 +135,7 @@ def test_a_healthy_node_passes_every_gate(healthy: Tree) -> None:
 def test_one_change_fails_exactly_its_gate(change: str, healthy: Tree) -> None:
     gate, apply = CHANGES[change]
     apply(healthy)
-    code, gates, report = healthy.run()
-    assert code == 1
-    assert [name for name, status in gates.items() if status == "fail"] == [gate]
-    failed = next(row for row in report["gates"] if row["status"] == "fail")
-    assert failed["expected"] and failed["seen"] and failed["remedy"]
+    assert healthy.failed() == [gate]
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 2, "hardware": {"gpus": []}}', "\x00"])
@@ -177,10 +158,119 @@ def test_slurm_told_to_believe_the_configuration_changes_the_bound_and_not_the_g
     assert healthy.run()[1]["memory"] == "fail"
 
 
+FAULTS: dict[str, set[str]] = {
+    "ecc": {"ecc", "xid"},
+    "ecc-corrected": set(),
+    "row-remap-failed": {"ecc", "xid"},
+    "xid": {"user-driver", "xid"},
+    "gpu-missing": {"gpus"},
+    "nvlink-down": {"nvlink", "xid"},
+    "thermal-slowdown": {"throttle"},
+    "power-brake": {"throttle"},
+    "nic-missing": {"fabric-cards"},
+    "nic-down": {"fabric-cards"},
+    "nic-slow": {"fabric-cards"},
+    "driver-mismatch": {"driver-loaded", "user-driver"},
+    "fabric-manager": {"nvlink-fabric"},
+}
+
+
+@needs_mknod
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_hardware_is_caught_and_clears(fault: str, healthy: Tree) -> None:
+    sound = healthy.hardware
+    healthy.inject(fault, 1 if faults.FAULTS[fault].of != "node" else 0)
+    assert set(healthy.failed("--quick")) == FAULTS[fault]
+    healthy.show(sound)
+    assert healthy.failed("--quick") == []
+
+
+def test_every_fault_that_a_node_can_see_is_tried() -> None:
+    between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow"}
+    assert set(FAULTS) | between_nodes == set(faults.FAULTS)
+
+
+@needs_mknod
+def test_a_mismatch_is_named_as_such(healthy: Tree) -> None:
+    healthy.inject("driver-mismatch")
+    assert healthy.seen("driver-loaded") == "driver 535.183.01"
+    assert "Driver/library version mismatch" in healthy.seen("user-driver")
+
+
+def test_a_repair_settles_what_the_kernel_logged(healthy: Tree) -> None:
+    healthy.write("/kernel.log", XID.format(48, "DBE"))
+    assert healthy.seen("xid") == "Xid 48 of the GPU at 0000:52:00 (RESET): DBE"
+    healthy.run("--repaired")
+    assert healthy.seen("xid", "--quick") == "none"
+
+
+def test_the_worst_xid_is_told_and_harmless_ones_pass(healthy: Tree) -> None:
+    healthy.write("/kernel.log", XID.format(13, "Graphics Exception") + XID.format(31, "MMU Fault"))
+    assert healthy.seen("xid") == "only to be watched: 13, 31"
+    healthy.write("/kernel.log", "".join(XID.format(number, "x") for number in (48, 79, 54, 13)))
+    assert healthy.seen("xid").startswith("Xid 54 ")
+
+
+def test_a_moment_of_slowdown_is_no_fault(healthy: Tree) -> None:
+    once = f"if [ -e {healthy.root}/asked ]; then\n{smi(8)}\nelse\ntouch {healthy.root}/asked\n"
+    healthy.program("nvidia-smi", once + smi(8).replace("Not Active, 5", "Active, 5") + "\nfi")
+    assert "throttle" not in healthy.failed("--quick")
+
+
+def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> None:
+    refusal = "echo 'Field \"fabric.state\" is not a valid field to query.'; exit 2"
+    old = smi(8).replace(", Completed'", "'")
+    healthy.program("nvidia-smi", f'case "$*" in *fabric.state*) {refusal} ;; esac\n{old}')
+    _, gates, _ = healthy.run()
+    assert gates["gpus"] == gates["ecc"] == gates["nvlink-fabric"] == "pass"
+
+
+@needs_mknod
+def test_a_next_kernel_with_the_modules_passes(healthy: Tree) -> None:
+    healthy.write("/lib/modules/6.12.48-amd64/modules.order", "")
+    healthy.write("/built/6.12.48-amd64/nvidia", "")
+    healthy.write("/built/6.12.48-amd64/gdrdrv", "")
+    assert healthy.failed() == []
+
+
+@needs_mknod
+def test_a_renamed_card_is_told_until_the_names_are_forgotten(healthy: Tree) -> None:
+    renamed(healthy)
+    assert healthy.seen("link-names") == "ibp1s0 at 0000:e0:01.0"
+    (healthy.root / "var/lib/clusterwright/links.json").unlink()
+    assert healthy.failed() == []
+
+
+@needs_mknod
+@pytest.mark.parametrize(
+    ("machine", "cards"),
+    [("p5.48xlarge", "32 efa cards active"), ("a4-highgpu-8g", "8 mrdma cards active"), ("l4-server", None)],
+)
+def test_the_fabric_is_that_of_the_machine_type(machine: str, cards: str | None, tmp_path: Path) -> None:
+    tree = gate_tree.healthy(tmp_path, machine)
+    code, gates, report = tree.run()
+    assert code == 0, report
+    assert ("fabric-cards" in gates) == (cards is not None)
+    assert cards is None or tree.seen("fabric-cards") == cards
+
+
+@needs_mknod
+def test_200_clean_runs_have_no_false_alarm(healthy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FILES))
+    monkeypatch.setenv("PATH", f"{healthy.bin}:/usr/bin:/bin")
+    healthy.program("nvidia-smi", smi(8))
+    gate = gate_tree.loaded()
+    alarms = []
+    for _ in range(200):
+        report = gate.examine(gate.Node(str(healthy.root), 3.0), "quick")
+        alarms += [row for row in report["gates"] if row["status"] != "pass"]
+    assert alarms == []
+
+
 def test_a_node_without_gpus_has_no_gpu_gates(healthy: Tree) -> None:
     healthy.expected["hardware"]["gpus"] = []
     healthy.plan()
-    assert not {"gpus", "gpu-driver", "gpu-devices"} & set(healthy.run()[1])
+    assert not {"gpus", "gpu-driver", "gpu-devices", "ecc", "nvlink"} & set(healthy.run()[1])
 
 
 def test_a_system_that_may_not_set_the_clock_is_not_asked_to(healthy: Tree) -> None:
@@ -199,7 +289,8 @@ def test_what_nvidia_smi_said_last_is_what_was_seen(healthy: Tree) -> None:
 def test_a_hung_program_is_named(healthy: Tree) -> None:
     healthy.program("nvidia-smi", "exec sleep 30")
     _, gates, report = healthy.run("--quick")
-    assert gates["gpus"] == "fail"
+    assert gates["user-driver"] == "fail"
+    assert gates["gpus"] == gates["ecc"] == gates["nvlink"] == "skip", "it is asked once"
     assert "no answer in 3 s" in str(report["gates"])
 
 
@@ -214,7 +305,7 @@ def test_boot_waits_for_a_mount_that_comes_late(healthy: Tree) -> None:
 
 
 def test_a_full_disk_fails(monkeypatch: pytest.MonkeyPatch, healthy: Tree) -> None:
-    monkeypatch.syspath_prepend(str(GATE.parent))
+    monkeypatch.syspath_prepend(str(FILES))
     host, node = import_module("gates.host"), import_module("gates.node")
     machine = node.Node(str(healthy.root), 3.0)
     full = os.statvfs_result((4096, 4096, 1000, 10, 10, 1000, 500, 500, 0, 255))

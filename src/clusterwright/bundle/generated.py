@@ -11,6 +11,7 @@ from typing import Any
 from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mount_unit, stack_of
 from clusterwright.bundle.role import Role
 from clusterwright.bundle.wanted import WantedUser
+from clusterwright.catalog import gpu_health
 from clusterwright.catalog.changes import costs
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
@@ -153,5 +154,6 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "mounts": sorted(handoff.storage["shares"]) if node.name != file_server(handoff) else [],
         "units": units,
         "stack": stack,
+        "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),
     }
     return json.dumps(body, indent=1, sort_keys=True) + "\n"

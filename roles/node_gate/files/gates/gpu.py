@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import stat
 
-from gates.node import Node, Unmet
+from gates import smi
+from gates.node import Node, Unmet, Unseen
 
 GPU_MEMORY_SHARE = 0.95  # ECC and firmware keep a part of what the product name says
+MISMATCH = "Driver/library version mismatch"
+
+
+def user_driver(node: Node) -> str:
+    """nvidia-smi answers: the driver's libraries fit the kernel module that is loaded."""
+    status, output = smi.ask(node)
+    if not status or status == smi.NO_DEVICE:
+        return "nvidia-smi answers"
+    said = (output or f"exit status {status}").splitlines()
+    mismatch = next((line for line in said if MISMATCH in line), "")
+    if mismatch:
+        remedy = "The packages were changed and the old module is still loaded: drain and reboot the node"
+        raise Unmet("libraries of the loaded driver", mismatch, remedy)
+    remedy = "Look for NVRM lines in `dmesg` and at `modinfo nvidia`, reboot the node, or replace it"
+    raise Unmet("nvidia-smi answers", f"nvidia-smi failed: {said[-1]}", remedy)
 
 
 def gpus(node: Node) -> str:
@@ -14,21 +30,20 @@ def gpus(node: Node) -> str:
     planned, model = node.hardware["gpus"], node.hardware["gpu_model"]
     memory = node.hardware["gpu_memory_mib"] or 0
     expected = f"{len(planned)} x {model or 'GPU'}"
-    status, output = node.run(
-        "nvidia-smi", "--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"
-    )
     remedy = "Look for Xid and PCI lines in `dmesg`, reset or reseat the GPU, or replace the node"
-    if status:
+    status, output = smi.ask(node)
+    if status == smi.NO_DEVICE:
         raise Unmet(expected, f"nvidia-smi failed: {(output or 'no output').splitlines()[-1]}", remedy)
-    rows = [[cell.strip() for cell in line.split(",")] for line in output.splitlines() if "," in line]
+    rows = smi.rows(node)
     if len(rows) != len(planned):
         raise Unmet(expected, f"{len(rows)} GPUs by nvidia-smi", remedy)
-    for index, seen_model, seen_memory in rows:
-        if model and seen_model != model:
+    for row in rows:
+        index, seen = row["index"], row["memory.total"]
+        if model and row["name"] != model:
             remedy = "Correct the pool's machine type, or the machine"
-            raise Unmet(expected, f"GPU {index} is {seen_model}", remedy)
-        if not seen_memory.isdigit() or int(seen_memory) < memory * GPU_MEMORY_SHARE:
-            raise Unmet(f"{memory} MiB on each GPU", f"GPU {index} has {seen_memory} MiB", remedy)
+            raise Unmet(expected, f"GPU {index} is {row['name']}", remedy)
+        if not seen.isdigit() or int(seen) < memory * GPU_MEMORY_SHARE:
+            raise Unmet(f"{memory} MiB on each GPU", f"GPU {index} has {seen} MiB", remedy)
     return expected
 
 
@@ -57,6 +72,32 @@ def gpu_devices(node: Node) -> str:
     if not (control.exists() and stat.S_ISCHR(control.stat().st_mode)):
         raise Unmet("/dev/nvidiactl", "none", "Run `nvidia-modprobe -u -c=0`, or reboot the node")
     return f"/dev/nvidia[{_ranges(planned)}]"
+
+
+def pci_link(node: Node) -> str:
+    """Each GPU has the PCI generation and width that its model has."""
+    generation, width = node.health["pcie_generation"], node.health["pcie_width"]
+    expected = f"PCI generation {generation}, {width} lanes"
+    for row in smi.rows(node):
+        # The generation that the link can have: an idle GPU goes down to the first by itself.
+        seen = row.get("pcie.link.gen.max", ""), row.get("pcie.link.width.current", "")
+        if not all(figure.isdigit() for figure in seen):
+            raise Unseen("this nvidia-smi does not tell the PCI link")
+        if int(seen[0]) < generation or int(seen[1]) < width:
+            remedy = (
+                "Reseat the GPU or its riser; look at `lspci -vv` (LnkSta) and the firmware's PCI settings"
+            )
+            raise Unmet(expected, f"GPU {row['index']}: generation {seen[0]}, {seen[1]} lanes", remedy)
+    return expected
+
+
+def persistence(node: Node) -> str:
+    """The driver stays initialised between jobs: the first program of a job does not wait for it."""
+    off = [row["index"] for row in smi.rows(node) if row.get("persistence_mode") == "Disabled"]
+    if off:
+        remedy = "Look at `systemctl status nvidia-persistenced`: its unit needs --persistence-mode"
+        raise Unmet("persistence mode on", f"off on GPU {', '.join(off)}", remedy)
+    return "on"
 
 
 def _ranges(numbers: list[int]) -> str:

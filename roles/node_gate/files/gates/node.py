@@ -15,11 +15,16 @@ class Unmet(Exception):
         self.expected, self.seen, self.remedy = expected, seen, remedy
 
 
+class Unseen(Exception):
+    """A gate that could not look, because of what another gate names."""
+
+
 class Node:
     """This machine as the gates see it. `root` is another directory only in tests."""
 
     def __init__(self, root: str, timeout: float):
         self.root, self.timeout, self.planned = root, timeout, {}
+        self.known: dict = {}  # what several gates ask for is asked once
 
     def path(self, absolute: str) -> Path:
         return Path(self.root + absolute)
@@ -47,12 +52,26 @@ class Node:
 
     def keep(self, file: str, content: str) -> None:
         """Left in /run/clusterwright, whole or not at all."""
-        folder = self.path("/run/clusterwright")
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".{file}.{os.getpid()}"
+        self.place(f"/run/clusterwright/{file}", content)
+
+    def place(self, absolute: str, content: str) -> None:
+        """A file, whole or not at all."""
+        path = self.path(absolute)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
         temporary.write_text(content)
-        temporary.replace(folder / file)
+        temporary.replace(path)
 
     @property
     def hardware(self) -> dict:
         return self.planned["hardware"]
+
+    @property
+    def stack(self) -> dict:
+        """The locked components that this node has, by name."""
+        return self.planned.get("stack", {})
+
+    @property
+    def health(self) -> dict:
+        """What the catalog knows of this GPU model: links, PCI bus, what each Xid asks for."""
+        return self.planned.get("gpu_health", {})

@@ -1,0 +1,103 @@
+"""The cards of the compute fabric: all there, up, at their rate, and called what they were called."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from gates.node import Node, Unmet, Unseen
+
+# By PCI address and driver, which /sys/class/infiniband does not tell without following links.
+CARDS = "/sys/bus/pci/drivers"
+NAMES = "/var/lib/clusterwright/links.json"
+MEMLOCK_FLOOR = 16 << 30  # what the fabric checks of awsome-distributed-training ask for
+# Card kind → what the kernel calls its link layer: RoCE is Ethernet, and EFA is neither
+# (drivers/infiniband/hw/efa/efa_verbs.c: IB_LINK_LAYER_UNSPECIFIED, which sysfs prints as Unknown).
+LAYERS = {"infiniband": "InfiniBand", "mrdma": "Ethernet", "efa": "Unknown"}
+# EFA's driver names one fixed speed whatever the card has (efa_verbs.c), and a virtual function shows its
+# host's: only InfiniBand's rate is a fact of the port.
+RATED = ("infiniband",)
+
+
+def planned(node: Node) -> list:
+    """The cards that RDMA goes through."""
+    return [nic for nic in node.hardware["nics"] if nic["kind"] in LAYERS]
+
+
+def fabric_cards(node: Node) -> str:
+    """As many cards as the machine type has are up, at its rate."""
+    cards, ports = planned(node), _ports(node)
+    told = []
+    for kind in sorted({card["kind"] for card in cards}):
+        count = sum(card["kind"] == kind for card in cards)
+        rate = min(card["gbps"] for card in cards if card["kind"] == kind) if kind in RATED else 0
+        expected = f"{count} {kind} cards active" + (f" at {rate} Gb/s" if rate else "")
+        complaints = [_complaint(port, rate) for port in ports if port["layer"] == LAYERS[kind]]
+        good = complaints.count("")
+        if good < count:
+            said = next((text for text in complaints if text), f"{len(complaints)} cards")
+            remedy = "Look at cable, transceiver and switch port; at `lspci` for a card that is gone"
+            raise Unmet(expected, f"{good} of them; {said}", remedy)
+        told.append(expected)
+    return ", ".join(told)
+
+
+def _complaint(port: dict, rate: int) -> str:
+    if port["state"] != "ACTIVE":
+        return f"{port['name']} is {port['state'] or 'without a state'}, {port['physical'] or 'unknown'}"
+    return f"{port['name']} at {port['rate']:g} Gb/s" if port["rate"] < rate else ""
+
+
+def _ports(node: Node) -> list[dict]:
+    """Every RDMA port that the kernel shows."""
+    found = []
+    for port in sorted(node.path(CARDS).glob("*/*/infiniband/*/ports/*")):
+        read = {file: _first(port / file) for file in ("state", "phys_state", "rate", "link_layer")}
+        rate = re.match(r"[\d.]+", read["rate"])
+        found.append(
+            {
+                "name": port.parts[-3],
+                "state": read["state"].rpartition(": ")[2].upper(),
+                "physical": read["phys_state"].rpartition(": ")[2],
+                "rate": float(rate[0]) if rate else 0.0,
+                "layer": read["link_layer"],
+            }
+        )
+    return found
+
+
+def link_names(node: Node) -> str:
+    """A card is still called what it was called: settings of NCCL, MPI and Slurm name cards."""
+    seen = {card.parts[-3]: card.name for card in node.path(CARDS).glob("*/*/infiniband/*")}
+    if not seen:
+        raise Unseen("the kernel shows no card, see fabric-cards")
+    try:
+        before = json.loads(node.read(NAMES) or "{}")
+    except ValueError:
+        before = {}
+    for pci, name in sorted(seen.items()):
+        if before.get(pci, name) != name:
+            remedy = f"Look at the udev rules that name links (rdma_rename); if it is meant, remove {NAMES}"
+            raise Unmet(f"{before[pci]} at {pci}", f"{name} at {pci}", remedy)
+    if before != seen:
+        node.place(NAMES, json.dumps(seen, sort_keys=True) + "\n")
+    return ", ".join(sorted(seen.values()))
+
+
+def memlock(node: Node) -> str:
+    """Jobs may lock the memory that RDMA needs: they inherit slurmd's limit."""
+    status, output = node.run("systemctl", "show", "slurmd.service", "--property=LimitMEMLOCK", "--value")
+    limit = output.strip()
+    if status or not limit:
+        raise Unseen("systemd does not tell slurmd's limit")
+    if limit != "infinity" and (not limit.isdigit() or int(limit) < MEMLOCK_FLOOR):
+        remedy = "Set LimitMEMLOCK=infinity in slurmd's unit; `clusterwright up` does"
+        raise Unmet("slurmd's LimitMEMLOCK=infinity", limit, remedy)
+    return limit
+
+
+def _first(file) -> str:
+    try:
+        return file.read_text(errors="replace").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,121 @@
+"""The locked software: installed at exactly its versions, loaded, running, and ready for the next kernel."""
+
+from __future__ import annotations
+
+import re
+
+from gates.node import Node, Unmet, Unseen
+
+MODULES = {"driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
+LOADED = re.compile(r"NVIDIA UNIX (Open )?.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s")
+SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")  # each refuses another driver than its own
+APPLY = "Run `clusterwright up`: it installs what the lock says"
+
+
+def stack(node: Node) -> str:
+    """Every locked package is installed at its version and held there."""
+    wanted = {name: version for row in node.stack.values() for name, version in row["packages"].items()}
+    held = {name for row in node.stack.values() for name in row["hold"]}
+    form = "${Package}\\t${Version}\\t${db:Status-Want}\\t${db:Status-Status}\\n"
+    status, output = node.run("dpkg-query", "--show", f"--showformat={form}", *sorted(wanted))
+    if status not in (0, 1):  # 1: some package is not known
+        raise Unseen(f"dpkg-query does not answer: {(output or 'no output').splitlines()[-1]}")
+    rows = [line.split("\t") for line in output.splitlines() if line.count("\t") == 3]
+    seen = {name: (version, want) for name, version, want, state in rows if state == "installed"}
+    for name, version in sorted(wanted.items()):
+        if name not in seen:
+            raise Unmet(f"{name} {version or ''}".strip(), "not installed", APPLY)
+        if version and seen[name][0] != version:
+            raise Unmet(f"{name} {version}", seen[name][0], APPLY)
+    for name in sorted(held & set(seen)):
+        if seen[name][1] != "hold":
+            raise Unmet(f"{name} held", "an upgrade may move it", f"Run `apt-mark hold {name}`")
+    return f"{len(wanted)} packages as locked"
+
+
+def driver_loaded(node: Node) -> str:
+    """The kernel runs the locked driver, of the locked flavour."""
+    locked = node.stack["driver"]
+    expected = f"driver {locked['version']}"
+    found = LOADED.search(node.read("/proc/driver/nvidia/version"))
+    if not found:
+        remedy = "Run `modprobe nvidia` and look at `dmesg`: Secure Boot loads only modules with a known key"
+        raise Unmet(expected, "no NVIDIA driver is loaded", remedy)
+    flavour = "open" if found[1] else "proprietary"
+    if found[2] != locked["version"]:
+        remedy = "Drain and reboot the node: a module stays loaded until then"
+        raise Unmet(expected, f"driver {found[2]}", remedy)
+    if locked["flavour"] in ("open", "proprietary") and flavour != locked["flavour"]:
+        raise Unmet(f"the {locked['flavour']} kernel modules", f"the {flavour} ones", APPLY)
+    for name in SAME_AS_DRIVER:
+        if name in node.stack and node.stack[name]["version"] != found[2]:
+            raise Unmet(
+                f"{name} {found[2]}", node.stack[name]["version"], "Run `clusterwright lock`, then `up`"
+            )
+    return expected
+
+
+def modules(node: Node) -> str:
+    """The modules of the stack are loaded, nouveau is not, and the next kernel has them too."""
+    loaded = {line.split(" ", 1)[0] for line in node.read("/proc/modules").splitlines()}
+    if "nouveau" in loaded:
+        remedy = "Blacklist nouveau, run `update-initramfs -u` and reboot: it holds the GPUs"
+        raise Unmet("nouveau not loaded", "nouveau is loaded", remedy)
+    wanted = [module for name in node.stack for module in MODULES.get(name, ())]
+    for module in wanted:
+        if module not in loaded:
+            raise Unmet(
+                f"module {module} loaded", "not loaded", f"Run `modprobe {module}` and look at `dmesg`"
+            )
+    running = node.read("/proc/sys/kernel/osrelease").strip()
+    newest = _newest_kernel(node)
+    if newest and newest != running:
+        for module in wanted:
+            status, output = node.run("modinfo", "--set-version", newest, "--field", "filename", module)
+            if status:
+                remedy = (
+                    f"Run `dkms autoinstall -k {newest}`, or install the module's package for that kernel"
+                )
+                raise Unmet(f"{module} built for the next kernel {newest}", output.splitlines()[-1], remedy)
+    return f"{', '.join(wanted) or 'none wanted'}, also in {newest}" if newest else ", ".join(wanted)
+
+
+def gpu_services(node: Node) -> str:
+    """The daemons of the stack run: Fabric Manager, IMEX, DCGM, the persistence daemon."""
+    names = services(node)
+    _, output = node.run("systemctl", "show", "--property=Id,ActiveState,Result", *names)
+    states = {}
+    for block in output.split("\n\n"):
+        fields = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        states[fields.get("Id", "")] = fields
+    for name in names:
+        fields = states.get(name, {})
+        if fields.get("ActiveState") != "active":
+            _, said = node.run(
+                "journalctl", "--unit", name, "--lines=1", "--output=cat", "--quiet", "--no-pager"
+            )
+            seen = f"{fields.get('ActiveState', 'unknown')} ({fields.get('Result', 'unknown')})"
+            last = said.splitlines()[-1] if said else ""
+            remedy = f"Look at `journalctl -u {name}`; its version must equal the driver's"
+            raise Unmet(f"{name} active", f"{seen}: {last}" if last else seen, remedy)
+    return ", ".join(name.rpartition(".")[0] for name in names)
+
+
+def services(node: Node) -> list[str]:
+    """The stack's units that run here. Slurm's own come after this gate."""
+    brought = {_unit(name) for part, row in node.stack.items() if part != "slurm" for name in row["services"]}
+    return sorted(brought & {_unit(name) for name in node.planned["units"]})
+
+
+def _unit(name: str) -> str:
+    return name if "." in name else f"{name}.service"
+
+
+def _newest_kernel(node: Node) -> str:
+    """Of those that can be booted; empty where the node has no kernel of its own."""
+    kernels = [path.parent.name for path in node.path("/lib/modules").glob("*/modules.order")]
+    return max(kernels, key=_by_number, default="")
+
+
+def _by_number(kernel: str) -> list:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"[.-]", kernel)]
