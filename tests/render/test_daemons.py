@@ -92,7 +92,7 @@ def await_words(made: Stage, words: str, *command: str, seconds: float = 30) -> 
         time.sleep(0.2)
 
 
-def _playing(release: str) -> Handoff:
+def playing(release: str) -> Handoff:
     """A cluster whose nodes play a larger machine on this one, as the lab's do."""
     facts = cgroup_facts()
     cgroup = {"plugin": facts.plugin, "mountpoint": facts.mountpoint}
@@ -106,7 +106,7 @@ def running(release: str, tmp_path: Path) -> Iterator[tuple[Stage, dict[str, Pat
     """A controller, and one node that has its configuration from it."""
     if cgroup_facts().plugin != "cgroup/v1":
         pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
-    handoff = _playing(release)
+    handoff = playing(release)
     with stage(carrying(release), handoff, tmp_path, sample.H100) as made:
         place(made, render(handoff))
         logs = start_controller(made, handoff)
