@@ -19,7 +19,14 @@ from .test_daemons import assert_started, await_words, carrying, playing
 
 pytestmark = pytest.mark.slurm
 
-ROW = {"version": "1", "flavour": "", "packages": {}, "services": [], "hold": [], "repository": None}
+ROW: dict[str, object] = {
+    "version": "1",
+    "flavour": "",
+    "packages": {},
+    "services": [],
+    "hold": [],
+    "repository": None,
+}
 COMPONENTS = ("driver", "imex", "nccl")
 
 
