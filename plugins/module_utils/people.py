@@ -24,6 +24,8 @@ ARGUMENTS = {
     },
 }
 EXPIRED = "1970-01-02"
+OURS = "clusterwright-"
+"""How the groups begin that have the wanted members and no other."""
 
 
 def plan(users: list, passwd: dict, groups: dict, made: dict) -> list:
@@ -34,6 +36,7 @@ def plan(users: list, passwd: dict, groups: dict, made: dict) -> list:
     for user in users:
         commands.extend(_group(user, groups))
         commands.extend(_login(user, passwd.get(user["name"]), groups, made))
+    commands.extend(_leaving(users, groups))
     wanted = {user["name"] for user in users}
     for name in sorted(made):
         if name not in wanted and name in passwd and made[name] != "locked":
@@ -69,6 +72,14 @@ def _login(user: dict, present, groups: dict, made: dict):
     missing = sorted(set(user["groups"]) - set(member))
     if missing:
         yield ["usermod", "--append", "--groups", ",".join(missing), name]
+
+
+def _leaving(users: list, groups: dict):
+    wanted = {(group, user["name"]) for user in users for group in user["groups"]}
+    for group in sorted(name for name in groups if name.startswith(OURS)):
+        for member in groups[group].gr_mem:
+            if (group, member) not in wanted:
+                yield ["gpasswd", "--delete", member, group]
 
 
 class People:

@@ -120,7 +120,9 @@ options:
         type: path
         default: /bin/bash
       groups:
-        description: Further groups; made when absent.
+        description:
+          - Further groups; made when absent.
+          - One whose name begins with C(clusterwright-) has no other members.
         type: list
         elements: str
         default: []

@@ -175,6 +175,12 @@ def test_no_key_is_in_any_record(ground: Ground) -> None:
         ("systemctl -q disable slurmd", "unit slurmd: disabled", "configure"),
         ("dpkg --remove --force-depends rsync", "package rsync: not installed", "all"),
         ("userdel ada", "user ada: missing", "configure"),
+        ("usermod -s /bin/sh ada", "user ada: shell /bin/sh should be /bin/bash", "configure"),
+        (
+            "groupadd -r clusterwright-admin; usermod -aG clusterwright-admin ada",
+            "group clusterwright-admin: ada should not be in it",
+            "configure",
+        ),
     ],
 )
 def test_drift_is_named_and_repaired(ground: Ground, harm: str, said: str, phase: str) -> None:

@@ -81,21 +81,54 @@ def test_units(wanted: dict[str, Any], seen: dict[str, str], said: list[str]) ->
     assert look.drift_of(wanted, seen) == said
 
 
-def test_users_are_named() -> None:
-    wanted = [{"name": OWNER, "uid": os.getuid()}, {"name": "nobody-like-this", "uid": 7}]
-    assert look.drift_of_users(wanted) == ["user nobody-like-this: missing"]
-    assert look.drift_of_users([{"name": OWNER, "uid": 4242}]) == [
-        f"user {OWNER}: uid {os.getuid()} should be 4242"
-    ]
+def person(**changes: object) -> dict[str, Any]:
+    seen = pwd.getpwuid(os.getuid())
+    login = {"name": seen.pw_name, "uid": seen.pw_uid, "home": seen.pw_dir, "shell": seen.pw_shell}
+    return {**login, "groups": [], **changes}
 
 
-def test_packages_that_are_not_there_or_of_another_version_are_named(
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, []),
+        ({"name": "nobody-like-this"}, ["user nobody-like-this: missing"]),
+        ({"shell": "/bin/none"}, [f"user {OWNER}: shell {person()['shell']} should be /bin/none"]),
+        ({"home": "/none"}, [f"user {OWNER}: home {person()['home']} should be /none"]),
+        ({"groups": ["clusterwright-none"]}, [f"group clusterwright-none: {OWNER} is not in it"]),
+    ],
+)
+def test_users_are_compared(change: dict[str, Any], said: list[str]) -> None:
+    assert look.drift_of_users([person(**change)]) == said
+
+
+def test_strangers_in_our_groups_are_named_and_in_others_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("clusterwright-admin", ["ada", "eve"]), ("sudo", ["eve"])]
+    monkeypatch.setattr(
+        grp, "getgrall", lambda: [grp.struct_group((name, "x", 9, who)) for name, who in rows]
+    )
+    wanted = [person(name="ada", groups=["clusterwright-admin"])]
+    assert look.drift_of_groups(wanted) == ["group clusterwright-admin: eve should not be in it"]
+
+
+def test_packages_are_named_that_are_missing_or_in_another_version_than_the_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = "slurmd 24.11 ii |rsync  un |munge 0.5 rc |held 1 hi |nccl 2.30-1 ii |driver 1:595-1 hi |"
     query = tmp_path / "dpkg-query"
-    query.write_text(f"#!/bin/sh\nprintf '{rows}' | tr '|' '\\n'\nexit 1\n")
+    lines = [
+        "slurmd 24.11 ii ",
+        "rsync  un ",
+        "munge 0.5 rc ",
+        "held 1 hi ",
+        "libnccl2 2.28-1 ii ",
+        "cuda 13 ii ",
+    ]
+    query.write_text("\n".join(["#!/bin/sh", *(f"echo '{line}'" for line in lines), "exit 1", ""]))
     query.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    names = ["slurmd", "rsync", "munge", "held", "unheard-of", "nccl=2.31-1", "driver=1:595-1"]
-    assert look.packages_missing(names) == ["rsync", "munge", "unheard-of", "nccl=2.31-1"]
+    names = ["slurmd", "rsync", "munge", "held", "unheard-of", "libnccl2=2.29-1", "cuda=13"]
+    assert look.drift_of_packages(names) == [
+        "package rsync: not installed",
+        "package munge: not installed",
+        "package unheard-of: not installed",
+        "package libnccl2: 2.28-1 should be 2.29-1",
+    ]

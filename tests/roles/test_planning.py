@@ -112,6 +112,17 @@ ADMINS = grp.struct_group(("clusterwright-admin", "x", 990, []))
             ["usermod --append --groups clusterwright-admin ada"],
         ),
         (
+            [ADA],
+            {"ada": PRESENT},
+            {
+                "ada": GROUP,
+                "clusterwright-admin": grp.struct_group(("clusterwright-admin", "x", 990, ["ada", "eve"])),
+                "sudo": grp.struct_group(("sudo", "x", 27, ["ada"])),
+            },
+            {"ada": "active"},
+            ["gpasswd --delete ada clusterwright-admin", "gpasswd --delete eve clusterwright-admin"],
+        ),
+        (
             [],
             {"ada": PRESENT},
             {"ada": GROUP},
@@ -122,7 +133,17 @@ ADMINS = grp.struct_group(("clusterwright-admin", "x", 990, []))
         ([], {"ada": PRESENT}, {"ada": GROUP}, {}, []),
         ([ADA], {"ada": PRESENT}, {"ada": GROUP}, {"ada": "locked"}, ["usermod --unlock --expiredate  ada"]),
     ],
-    ids=["new", "as wanted", "other number", "becomes admin", "leaves", "has left", "not ours", "comes back"],
+    ids=[
+        "new",
+        "as wanted",
+        "other number",
+        "becomes admin",
+        "admins leave",
+        "leaves",
+        "has left",
+        "not ours",
+        "comes back",
+    ],
 )
 def test_people(people: Any, users: Any, passwd: Any, groups: Any, made: Any, commands: list[str]) -> None:
     assert [" ".join(command) for command in people.plan(users, passwd, groups, made)] == commands

@@ -15,6 +15,10 @@ import stat
 import subprocess
 import sys
 
+TYPE_CHECKING = False  # of `typing`, whose import every look would wait for
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def drift_of_files(files: list[dict[str, object]]) -> list[str]:
     found = []
@@ -101,7 +105,7 @@ def stays_away(seen: dict[str, str]) -> bool:
     return seen.get("ActiveState") == "inactive" and tried and seen.get("ConditionResult") == "no"
 
 
-def packages_missing(packages: list[str]) -> list[str]:
+def drift_of_packages(packages: list[str]) -> list[str]:
     if not packages:
         return []
     names = [package.partition("=")[0] for package in packages]
@@ -111,25 +115,42 @@ def packages_missing(packages: list[str]) -> list[str]:
     ).stdout
     lines = [line.split() for line in output.splitlines()]
     installed = {line[0]: line[1] for line in lines if line[2:] in (["ii"], ["hi"])}
-    # Packages that are locked are `name=version`; of the others any version will do.
-    return [
-        package
-        for package, name in zip(packages, names)
-        if name not in installed or package not in (name, f"{name}={installed[name]}")
-    ]
+    found = []
+    for package in packages:
+        # Packages that are locked are `name=version`; of the others any version will do.
+        name, _, version = package.partition("=")
+        if name not in installed:
+            found.append(f"package {name}: not installed")
+        elif version not in ("", installed[name]):
+            found.append(f"package {name}: {installed[name]} should be {version}")
+    return found
 
 
-def drift_of_users(users: list[dict[str, object]]) -> list[str]:
+def drift_of_users(users: list[dict[str, Any]]) -> list[str]:
     found = []
     for user in users:
         try:
-            seen = pwd.getpwnam(str(user["name"]))
+            seen = pwd.getpwnam(user["name"])
         except KeyError:
             found.append(f"user {user['name']}: missing")
             continue
-        if seen.pw_uid != user["uid"]:
-            found.append(f"user {user['name']}: uid {seen.pw_uid} should be {user['uid']}")
-    return found
+        is_now = {"uid": seen.pw_uid, "gid": seen.pw_gid, "home": seen.pw_dir, "shell": seen.pw_shell}
+        wanted = {"uid": user["uid"], "gid": user["uid"], "home": user["home"], "shell": user["shell"]}
+        for what, value in wanted.items():
+            if is_now[what] != value:
+                found.append(f"user {user['name']}: {what} {is_now[what]} should be {value}")
+    return found + drift_of_groups(users)
+
+
+def drift_of_groups(users: list[dict[str, Any]]) -> list[str]:
+    """Whoever a group lacks, and whoever is in a group of clusterwright's own without being wanted there."""
+    wanted = {(group, user["name"]) for user in users for group in user["groups"]}
+    seen = {(row.gr_name, name) for row in grp.getgrall() for name in row.gr_mem}
+    extra = {(group, name) for group, name in seen - wanted if group.startswith("clusterwright-")}
+    return [
+        *[f"group {group}: {name} is not in it" for group, name in sorted(wanted - seen)],
+        *[f"group {group}: {name} should not be in it" for group, name in sorted(extra)],
+    ]
 
 
 def applied() -> str:
@@ -140,16 +161,16 @@ def applied() -> str:
         return ""
 
 
-def look(wanted: dict[str, list]) -> dict[str, object]:  # type: ignore[type-arg]
-    missing = packages_missing(wanted["packages"])
+def look(wanted: dict[str, list[Any]]) -> dict[str, object]:
+    packages = drift_of_packages(wanted["packages"])
     drift = [
         *drift_of_directories(wanted["directories"]),
         *drift_of_files(wanted["files"]),
-        *[f"package {package}: not installed" for package in missing],
+        *packages,
         *drift_of_users(wanted["users"]),
         *drift_of_units(wanted["units"]),
     ]
-    return {"digest": applied(), "drift": drift, "packages_missing": missing}
+    return {"digest": applied(), "drift": drift, "packages_missing": bool(packages)}
 
 
 if __name__ == "__main__":

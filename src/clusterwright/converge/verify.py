@@ -28,6 +28,7 @@ class Verified:
     """Digest of what it last applied completely; empty for a new node."""
     drift: tuple[str, ...] = ()
     packages_missing: bool = False
+    """Some package is not there, or in another version than the locked one."""
     unreachable: str = ""
     """Why it did not answer, in SSH's words."""
 
@@ -71,7 +72,7 @@ def _ask(target: Target, wanted: Wanted, timeout: float) -> Verified:
     except ValueError:
         said = done.stderr.strip().splitlines() or [f"ssh ended with {done.returncode}"]
         return Verified(wanted.digest, unreachable=said[-1])
-    return Verified(wanted.digest, answer["digest"], tuple(answer["drift"]), bool(answer["packages_missing"]))
+    return Verified(wanted.digest, answer["digest"], tuple(answer["drift"]), answer["packages_missing"])
 
 
 @cache
@@ -95,6 +96,9 @@ def _question(wanted: Wanted) -> str:
             ],
             "units": [{"name": u.name, "enabled": u.enabled, "active": u.active} for u in wanted.units],
             "packages": wanted.packages,
-            "users": [{"name": u.name, "uid": u.uid} for u in wanted.users],
+            "users": [
+                {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": u.groups}
+                for u in wanted.users
+            ],
         }
     )
