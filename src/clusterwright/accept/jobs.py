@@ -79,22 +79,33 @@ def reduce(session: Session, handoff: Handoff, group: Group, token: Token) -> Tr
     pair = group.pair
     shape = [f"--nodes={len(pair)}", "--ntasks=2", f"--ntasks-per-node={3 - len(pair)}"]
     where = f"--nodelist={fold(node.name for node in pair)}"
-    return _srun(session, group, token, [where, *shape], "allreduce", _transport(handoff, pair))
+    return _srun(session, group, token, [where, *shape], "allreduce", transport(handoff, pair))
 
 
 def _srun(
     session: Session, group: Group, token: Token, shape: Sequence[str], name: str, env: Mapping[str, str]
 ) -> Trial:
-    limits = ["--cpus-per-task=1", "--mem=1G", "--time=5", f"--immediate={WAIT_SECONDS}"]
-    argv = ["srun", f"--job-name={token.name}", f"--partition={group.partition}", *shape, *limits]
-    timeout = WAIT_SECONDS + JOB_SECONDS
-    ran = session.run(
-        *argv, "/usr/bin/python3", "-c", program(name), user=token.user, env=env, timeout=timeout
-    )
-    return Trial(group, ran, _json_lines(ran.output))
+    shape = [*shape, "--cpus-per-task=1", "--mem=1G"]
+    ran = start(session, group.partition, token, shape, ["/usr/bin/python3", "-c", program(name)], env)
+    return Trial(group, ran, json_lines(ran.output))
 
 
-def _transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
+def start(
+    session: Session,
+    partition: str,
+    token: Token,
+    shape: Sequence[str],
+    command: Sequence[str],
+    env: Mapping[str, str],
+    seconds: float = JOB_SECONDS,
+) -> Ran:
+    """A job step of this shape, if its nodes are free now."""
+    limits = ["--time=5", f"--immediate={WAIT_SECONDS}"]
+    argv = ["srun", f"--job-name={token.name}", f"--partition={partition}", *shape, *limits, *command]
+    return session.run(*argv, user=token.user, env=env, timeout=WAIT_SECONDS + seconds)
+
+
+def transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
     """Open MPI on TCP over the nodes' own network: the figure means the same on every cluster."""
     networks = sorted({str(handoff.site[node.site]["network"]) for node in pair})
     return {
@@ -134,7 +145,8 @@ def cancel(session: Session, token: Token) -> None:
     session.run("scancel", f"--user={token.user}", f"--jobname={token.name}")
 
 
-def _json_lines(text: str) -> list[Mapping[str, Any]]:
+def json_lines(text: str) -> list[Mapping[str, Any]]:
+    """What the programs of a job reported, one object a line."""
     found = []
     for line in text.splitlines():
         if line.startswith("{"):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from clusterwright.accept import home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
+from clusterwright.accept import dcgm, fabric, home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
 from clusterwright.accept.home import Exchange, Token
 from clusterwright.accept.report import write
 from clusterwright.accept.result import Acceptance, GateResult, GateStatus
@@ -56,7 +56,7 @@ def accept(
     with ThreadPoolExecutor(NODES_AT_ONCE) as pool, ThreadPoolExecutor(1) as front:
         scheduler = front.submit(_cluster, handoff, reach, exchange)
         nodes = [
-            pool.submit(_node, node, reach.get(node.name), units.get(node.name, ()), exchange)
+            pool.submit(_node, handoff, node, reach.get(node.name), units.get(node.name, ()), exchange)
             for node in handoff.nodes
         ]
         try:
@@ -72,7 +72,9 @@ def accept(
     return acceptance
 
 
-def _node(node: Node, target: Target | None, units: Sequence[str], exchange: Exchange) -> list[GateResult]:
+def _node(
+    handoff: Handoff, node: Node, target: Target | None, units: Sequence[str], exchange: Exchange
+) -> list[GateResult]:
     expected, started = "an answer over SSH", time.monotonic()
     remedy = "Look at the node's console with `clusterwright logs`, or `clusterwright node replace` it"
     if target is None:
@@ -89,6 +91,8 @@ def _node(node: Node, target: Target | None, units: Sequence[str], exchange: Exc
             ]
             results += node_gates.own_gates(session, node)
             results += node_gates.daemons(session, node, units)
+            if "compute" in node.roles and "dcgm" in handoff.software["stacks"].get(node.pool, {}):
+                results.append(dcgm.diagnose(session, node))
             written = exchange.token.result()
             if written.folder:
                 results.append(home.shared_home(session, node, written))
@@ -204,6 +208,7 @@ def _jobs(
     for trial in isolated:
         results += job_gates.gpu_isolation(handoff, trial)
     results += [job_gates.all_reduce(trial) for trial in reduced]
+    results += fabric.prove(handoff, with_gpus, connect, token)
     state, reason = _wait_for(session, batch) if batch else ("", "")
     output = session.run("cat", f"{token.folder}/batch.out", user=token.user).output if batch else ""
     results.append(job_gates.batch_job(submitted, batch, state, reason, output, token.user))

@@ -174,6 +174,8 @@ def _figures(gates: Iterable[GateResult]) -> list[dict[str, str]]:
     shown = (
         ("latency_us", max, "{:.0f} µs", "all-reduce of 8 B"),
         ("bandwidth_gb_s", min, "{:.2f} GB/s", "all-reduce of 16 MiB"),
+        ("nccl_node_gb_s", min, "{:.0f} GB/s", "NCCL all-reduce within the slowest node"),
+        ("nccl_fabric_gb_s", min, "{:.0f} GB/s", "NCCL all-reduce between nodes"),
         ("offset_ms", lambda values: max(values, key=abs), "{:+.1f} ms", "largest clock offset"),
         ("round_trip_ms", max, "{:.1f} ms", "longest SSH round trip"),
     )

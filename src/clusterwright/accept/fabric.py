@@ -1,0 +1,55 @@
+"""The fabric proven with NCCL, and the nodes that spoil it kept out of their partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from clusterwright.accept import fabric_gates, jobs, nccl
+from clusterwright.accept.home import Token
+from clusterwright.accept.result import GateResult
+from clusterwright.accept.session import Session
+from clusterwright.handoff import Handoff
+
+SQUADS_AT_ONCE = 4
+REASON = "clusterwright: accept "
+"""Not the health check's own: what only a fabric test shows, a node's own gates must not undo."""
+
+
+def prove(
+    handoff: Handoff, groups: Iterable[jobs.Group], connect: Callable[[], Session], token: Token
+) -> list[GateResult]:
+    """Every squad of idle GPU nodes, side by side."""
+    simulated = any(site.get("simulated") for site in handoff.site.values())
+
+    def one(squad: nccl.Squad) -> list[GateResult]:
+        with connect() as session:
+            return _prove(handoff, squad, session, token, simulated)
+
+    with ThreadPoolExecutor(SQUADS_AT_ONCE) as pool:
+        return [result for found in pool.map(one, nccl.squads(handoff, groups)) for result in found]
+
+
+def _prove(
+    handoff: Handoff, squad: nccl.Squad, session: Session, token: Token, simulated: bool
+) -> list[GateResult]:
+    ran, found = nccl.alone(session, squad, token)
+    results = fabric_gates.within(squad, ran, found, simulated=simulated)
+    path = next((each.program for each in found.values() if each.program), "")
+    if path and len(squad.nodes) > 1:
+
+        def ask(names: Sequence[str]) -> nccl.Together:
+            return nccl.together(session, handoff, squad, names, path, token)
+
+        results += fabric_gates.between(squad, ask(squad.names), ask, simulated=simulated)
+    _keep_out(session, squad, results)
+    return results
+
+
+def _keep_out(session: Session, squad: nccl.Squad, results: Sequence[GateResult]) -> None:
+    """Drain the nodes that failed; when all of them did, it is not the nodes."""
+    failed = {result.node: result for result in results if result.status == "fail"}
+    bad = sorted(set(failed) & set(squad.names))
+    for name in bad if len(bad) < len(squad.nodes) else ():
+        reason = f"{REASON}{failed[name].name}: expected {failed[name].expected}, seen {failed[name].seen}"
+        session.run("scontrol", "update", f"nodename={name}", "state=drain", f"reason={reason}")

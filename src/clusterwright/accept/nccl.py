@@ -1,0 +1,105 @@
+"""NCCL's all_reduce on idle GPU nodes, started as jobs are: within each node, and between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clusterwright.accept import jobs
+from clusterwright.accept.home import Token
+from clusterwright.accept.nccl_text import Table, parse
+from clusterwright.accept.session import Ran, Session, program
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.handoff import Handoff, Node
+from clusterwright.spec.nodeset import fold
+
+SECONDS = 150
+_LEAST = "1G"
+_SHARE = 8
+"""The largest message is this part of a GPU's memory: two buffers and NCCL's own must fit beside it."""
+_MOST = 8 << 30
+"""Bus bandwidth no longer grows beyond it (NCCL's PERFORMANCE.md; public runs on H100 and B200)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Squad:
+    """Idle nodes of one machine type and partition, whose pools have NCCL."""
+
+    partition: str
+    nodes: tuple[Node, ...]
+    hardware: Hardware
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(node.name for node in self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What a node did by itself."""
+
+    program: str
+    """Where it has all_reduce_perf; empty where it has none."""
+    table: Table
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What nodes did with each other."""
+
+    nodes: tuple[str, ...]
+    ran: Ran
+    table: Table
+
+
+def squads(handoff: Handoff, groups: Iterable[jobs.Group]) -> list[Squad]:
+    """What of these groups can run NCCL, parted by machine type: what is unlike has no common threshold."""
+    parted: dict[tuple[str, str], list[Node]] = {}
+    for group in groups:
+        for node in group.nodes:
+            if node.gpus and "nccl" in handoff.software["stacks"].get(node.pool, {}):
+                parted.setdefault((group.partition, node.machine), []).append(node)
+    return [
+        Squad(partition, tuple(nodes), handoff.hardware[machine])
+        for (partition, machine), nodes in sorted(parted.items())
+    ]
+
+
+def alone(session: Session, squad: Squad, token: Token) -> tuple[Ran, Mapping[str, Alone]]:
+    """Every node for itself, all at once; by node."""
+    count = len(squad.nodes)
+    command = ["/usr/bin/python3", "-c", program("nccl_node"), *_sizes(squad, gpus=True)]
+    ran = jobs.start(session, squad.partition, token, _shape(squad, squad.names, count), command, {}, SECONDS)
+    return ran, {str(row["node"]): _alone(row) for row in jobs.json_lines(ran.output)}
+
+
+def together(
+    session: Session, handoff: Handoff, squad: Squad, names: Sequence[str], path: str, token: Token
+) -> Together:
+    """These nodes of the squad in one world, one process a node."""
+    least, most = _sizes(squad, gpus=False)
+    sizes = ["-b", least, "-e", most, "-f", "2", "-n", "5", "-w", "1", "-c", "0"]
+    chosen = [node for node in squad.nodes if node.name in names]
+    env = {**jobs.transport(handoff, chosen), "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET"}
+    shape = _shape(squad, names, len(names))
+    command = [path, *sizes, "-g", str(len(squad.hardware.gpus))]
+    ran = jobs.start(session, squad.partition, token, shape, command, env, SECONDS)
+    return Together(tuple(names), ran, parse(f"{ran.output}\n{ran.error}"))
+
+
+def _alone(row: Mapping[str, Any]) -> Alone:
+    return Alone(str(row["program"]), parse(str(row.get("output", ""))), str(row["job"]))
+
+
+def _shape(squad: Squad, names: Sequence[str], count: int) -> list[str]:
+    """Whole nodes: processors and memory follow the GPUs (DefCpuPerGPU, DefMemPerGPU)."""
+    where = [f"--nodelist={fold(names)}", f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1"]
+    return [*where, f"--gres=gpu:{len(squad.hardware.gpus)}"]
+
+
+def _sizes(squad: Squad, *, gpus: bool) -> list[str]:
+    memory = (squad.hardware.gpu_memory_mib or 0) << 20
+    most = min(_MOST, 1 << max(30, (memory // _SHARE).bit_length() - 1))
+    return [*([str(len(squad.hardware.gpus))] if gpus else []), _LEAST, f"{most >> 20}M"]
