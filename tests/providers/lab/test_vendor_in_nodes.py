@@ -31,8 +31,9 @@ INSTALL = (
     "echo 'deb [signed-by=/srv/vendor/key.asc] file:/srv/vendor /' > /etc/apt/sources.list.d/vendor.list"
     " && apt-get -qq update -o Dir::Etc::sourcelist=sources.list.d/vendor.list -o Dir::Etc::sourceparts=-"
     " && apt-get -qq install -y "
-    f"nvidia-open nvidia-fabricmanager={DRIVER}-1 libnvidia-nscq datacenter-gpu-manager-4-cuda13 cuda-toolkit-13-0"
-    " libnccl-dev nccl-tests gdrcopy nvidia-container-toolkit >/dev/null 2>&1 && echo installed"
+    f"nvidia-open nvidia-fabricmanager={DRIVER}-1 libnvidia-nscq datacenter-gpu-manager-4-cuda13"
+    " cuda-toolkit-13-0 libnccl-dev nccl-tests gdrcopy nvidia-container-toolkit >/dev/null 2>&1"
+    " && echo installed"
 )
 SERVICES = "nvidia-persistenced nvidia-fabricmanager nvidia-dcgm"
 

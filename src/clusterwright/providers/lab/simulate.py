@@ -37,7 +37,7 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     _write_sys(folder / "sys" / "nvidia", present)
     write_cards(folder / "sys", hardware.nics)
     _write_devices(folder / "dev", _devices(present))
-    _write_words(folder, hardware)
+    write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())
 
 
@@ -45,7 +45,7 @@ def install(root: Path) -> None:
     """Place the simulators into a node's root; `attach` and simulated packages link those it can use."""
     package = package_files("clusterwright.providers.lab")
     programs = package / "simulated"
-    for name in ("attach", "nvidia-smi"):
+    for name in ("attach", "nvidia-smi", "nvml"):
         place(root, f"{PROGRAMS}/{name}", (programs / name).read_text(), 0o755)
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
@@ -92,7 +92,7 @@ def _write_devices(folder: Path, wanted: Mapping[str, tuple[int, int]]) -> None:
             path.chmod(0o666)
 
 
-def _write_words(folder: Path, hardware: Hardware) -> None:
+def write_words(folder: Path, hardware: Hardware) -> None:
     """What the shell script `attach` needs to know, one fact a file."""
     write_atomically(folder / "nics", "".join(f"{nic.name} {nic.state}\n" for nic in hardware.nics))
     write_atomically(folder / "driver", f"{hardware.loaded_driver or hardware.driver_version}\n".lstrip())

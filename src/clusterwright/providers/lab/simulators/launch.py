@@ -28,6 +28,7 @@ PROGRAMS = {
     "nvidia-imex": "services:start:",
     "nvidia-persistenced": "services:start:",
     "nvidia-smi": "nvidia_smi:answer",
+    "nvml": "nvml:answer",
     "reduce_perf": "nccl_tests:answer:",
     "reduce_scatter_perf": "nccl_tests:answer:",
     "sendrecv_perf": "nccl_tests:answer:",

@@ -73,10 +73,10 @@ class Node:
         return _first_word(self.own / "modules" / name)
 
     def runs(self, service: str) -> bool:
-        """Whether a simulated daemon runs: the process whose id it wrote still has its name."""
+        """Whether a simulated daemon runs: the process whose id it wrote still goes by its name."""
         try:
             pid = int((self.own / "services" / service).read_text(encoding="utf-8"))
-            return Path(f"/proc/{pid}/cmdline").read_bytes().startswith(service.encode() + b"\0")
+            return service.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
         except (OSError, ValueError):
             return False
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from clusterwright.providers.lab.vendor.package import VendorPackage
-
-_TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
+from clusterwright.providers.lab.vendor.package import TRIPLETS, VendorPackage
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def _words(each: Wanted, architecture: str) -> dict[str, str]:
     major, _, rest = each.release.partition(".")
     return {
         "branch": major, "major": major, "minor": rest.partition(".")[0], "release": each.release,
-        "triplet": _TRIPLETS[architecture],
+        "triplet": TRIPLETS[architecture],
     }  # fmt: skip
 
 

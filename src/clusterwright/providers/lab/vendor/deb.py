@@ -49,6 +49,14 @@ def control(package: VendorPackage) -> str:
     return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
 
 
+def compile_library(source: str, version: str, target: Path, *defines: str) -> None:
+    """A shared library of the machine that builds it: the nodes of its labs have the same processor."""
+    soname = target.name.partition(".so")[0] + ".so.1"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    options = ["-shared", "-fPIC", "-O2", "-std=gnu11", "-D_GNU_SOURCE", f'-DVERSION="{version}"', *defines]
+    run(["gcc", *options, f"-Wl,-soname,{soname}", "-x", "c", "-o", str(target), "-"], stdin=source)
+
+
 def _write_tree(root: Path, package: VendorPackage) -> None:
     remove_tree(root)
     _write(root / "DEBIAN" / "control", control(package), 0o644)
@@ -61,6 +69,8 @@ def _write_tree(root: Path, package: VendorPackage) -> None:
             _write(target, text, mode)
         else:
             target.symlink_to(text)
+    for path, source in package.libraries().items():
+        compile_library(source, package.upstream, root / path.lstrip("/"))
     for folder, _, _ in os.walk(root):
         Path(folder).chmod(0o755)
 

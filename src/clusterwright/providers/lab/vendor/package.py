@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
+from importlib.resources import files as resources
 
 UNITS = {
     "nv-fabricmanager": ("nvidia-fabricmanager", "NVIDIA fabric manager service"),
@@ -15,6 +16,7 @@ UNITS = {
     "nvidia-persistenced": ("nvidia-persistenced", "NVIDIA Persistence Daemon"),
 }
 """Daemon → its unit and what the unit calls it."""
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 REFUSAL = "is simulated for clusterwright's lab and refuses to be installed: this machine is no lab node"
 _MARKERS = "/usr/lib/simulated-hardware/markers"
 
@@ -49,7 +51,8 @@ class VendorPackage:
     @property
     def digest(self) -> str:
         """Names everything that goes into the package."""
-        content = [asdict(self), {name: list(entry) for name, entry in self.files().items()}, self.scripts()]
+        files = {name: list(entry) for name, entry in self.files().items()}
+        content = [asdict(self), files, self.scripts(), dict(self.libraries())]
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -68,6 +71,16 @@ class VendorPackage:
             kind, _, what = entry.partition(":")
             found.update(_CARRIED[kind](self, what))
         return found
+
+    def libraries(self) -> Mapping[str, str]:
+        """Path → the C that it is made of."""
+        names = [entry.removeprefix("library:") for entry in self.carries if entry.startswith("library:")]
+        text = (resources("clusterwright.providers.lab.vendor") / "nvml.c").read_text(encoding="utf-8")
+        return {f"{self.library_folder}/{name.rpartition('.')[0]}.{self.upstream}": text for name in names}
+
+    @property
+    def library_folder(self) -> str:
+        return f"/usr/lib/{TRIPLETS[self.architecture]}"
 
     def scripts(self) -> Mapping[str, str]:
         """What runs around the installation."""
@@ -100,8 +113,12 @@ def _module(package: VendorPackage, what: str) -> Files:
     return {f"{_MARKERS}/modules/{what}": (0o644, f"{package.upstream} {package.name} simulated\n")}
 
 
-def _library(package: VendorPackage, _: str) -> Files:
-    return {f"{_MARKERS}/library": (0o644, f"{package.upstream} {package.name} simulated\n")}
+def _library(package: VendorPackage, what: str) -> Files:
+    """The library itself is compiled; see `libraries`."""
+    return {
+        f"{_MARKERS}/library": (0o644, f"{package.upstream} {package.name} simulated\n"),
+        f"{package.library_folder}/{what}": (0, f"{what.rpartition('.')[0]}.{package.upstream}"),
+    }
 
 
 def _file(package: VendorPackage, what: str) -> Files:

@@ -1,0 +1,145 @@
+"""The simulated vendor repository, by the programs that read real ones: apt, dpkg and gpg's signatures."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from clusterwright.providers.lab.simulators.launch import PROGRAMS, REFUSAL
+from clusterwright.providers.lab.vendor.contents import Wanted, packages
+from clusterwright.providers.lab.vendor.package import UNITS, VendorPackage, launcher
+from clusterwright.providers.lab.vendor.repository import build
+
+DRIVER = "580.95.05"
+WANTED = (
+    Wanted("driver", DRIVER, "nvidia-open"),
+    Wanted("fabric_manager", DRIVER, "nvidia-fabricmanager", f"{DRIVER}-1"),
+    Wanted("dcgm", "4.4.2", "datacenter-gpu-manager-4-cuda13", "1:4.4.2-1"),
+)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vendor")
+    return build(packages(WANTED), folder / "served", folder / "key")
+
+
+def apt(root: Path, repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The real apt-get on an empty root that knows only this repository."""
+    for folder in (
+        "etc/apt/apt.conf.d",
+        "etc/apt/preferences.d",
+        "var/lib/apt/lists/partial",
+        "var/lib/dpkg",
+    ):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+    (root / "var/cache/apt/archives/partial").mkdir(parents=True, exist_ok=True)
+    (root / "var/lib/dpkg/status").touch()
+    (root / "etc/apt/sources.list").write_text(f"deb [signed-by={repository}/key.asc] file:{repository} /\n")
+    options = {
+        "Dir": str(root),
+        "Dir::State::status": str(root / "var/lib/dpkg/status"),
+        "APT::Architecture": "amd64",
+        "APT::Sandbox::User": "",
+    }
+    argv = [
+        "apt-get",
+        *(word for name, value in options.items() for word in ("-o", f"{name}={value}")),
+        *words,
+    ]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def test_apt_verifies_it_and_resolves_the_driver(repository: Path, tmp_path: Path) -> None:
+    updated = apt(tmp_path, repository, "update")
+    assert updated.returncode == 0, updated.stderr
+    assert "W:" not in updated.stderr
+    planned = apt(
+        tmp_path, repository, "install", "-s", "nvidia-open", "datacenter-gpu-manager-4-cuda13"
+    ).stdout
+    installed = {line.split()[1] for line in planned.splitlines() if line.startswith("Inst ")}
+    assert {
+        "nvidia-kernel-open-dkms",
+        "nvidia-driver-cuda",
+        "libnvidia-ml1",
+        "nvidia-persistenced",
+    } <= installed
+    assert "datacenter-gpu-manager-4-core" in installed
+    assert "nvidia-fabricmanager" not in installed
+
+
+def test_apt_refuses_it_once_it_was_tampered_with(repository: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", str(repository), str(copy)], check=True)
+    (copy / "InRelease").write_text((copy / "InRelease").read_text().replace("SIMULATED", "REAL"))
+    assert apt(tmp_path / "root", copy, "update").returncode != 0
+
+
+def test_the_same_packages_are_the_same_bytes(repository: Path, tmp_path: Path) -> None:
+    again = build(packages(reversed(WANTED)), tmp_path / "elsewhere", repository.parents[1] / "key")
+    assert again.name == repository.name
+    for made in repository.iterdir():
+        assert (again / made.name).read_bytes() == made.read_bytes(), made.name
+    assert build(packages(WANTED), repository.parent, repository.parents[1] / "key") == repository
+
+
+def test_another_key_or_another_package_is_another_repository(repository: Path, tmp_path: Path) -> None:
+    wanted = (*WANTED, Wanted("nscq", DRIVER, "libnvidia-nscq"))
+    assert build(packages(wanted), repository.parent, repository.parents[1] / "key") != repository
+    assert build(packages(WANTED), repository.parent, tmp_path / "key") != repository
+    assert (tmp_path / "key" / "secret.asc").stat().st_mode & 0o077 == 0
+
+
+def test_a_package_says_that_it_is_simulated_and_refuses_a_machine_that_is_no_lab_node(
+    repository: Path, tmp_path: Path
+) -> None:
+    [deb] = repository.glob("nvidia-driver-cuda_*.deb")
+    shown = subprocess.run(
+        ["dpkg-deb", "--info", str(deb)], capture_output=True, text=True, check=True
+    ).stdout
+    assert "Description: SIMULATED nvidia-driver-cuda 580.95.05" in shown
+    subprocess.run(["dpkg-deb", "--control", str(deb), str(tmp_path / "control")], check=True)
+    done = subprocess.run([str(tmp_path / "control/preinst")], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "refuses to be installed: this machine is no lab node" in done.stderr
+
+
+def test_a_program_refuses_to_run_anywhere_but_in_a_lab(tmp_path: Path) -> None:
+    program = tmp_path / "nvidia-smi"
+    program.write_text(launcher("nvidia-smi", DRIVER))
+    program.chmod(0o755)
+    done = subprocess.run([str(program), "-L"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "refuses to run" in done.stderr
+
+    lab = files("clusterwright.providers.lab")
+    program.write_text(program.read_text().replace("/usr/lib/simulated-hardware", str(lab)))
+    done = subprocess.run([str(program), "-L"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (126, f"nvidia-smi: {REFUSAL}\n")
+
+
+def test_every_row_of_the_contents_can_be_built() -> None:
+    table = (files("clusterwright.providers.lab.vendor") / "contents.csv").read_text()
+    rows = list(csv.DictReader(table.splitlines()))
+    assert len({row["package"] for row in rows}) == len(rows)
+    words = {"{branch}": "580", "{release}": DRIVER, "{major}": "13", "{minor}": "0"}
+    for row in rows:
+        assert row["source"] and row["date"], row
+        name = row["package"]
+        for word, value in words.items():
+            name = name.replace(word, value)
+        made = packages([Wanted(row["component"], DRIVER, name)])
+        assert name in {package.name for package in made}
+        assert all(package.carries or package.depends for package in made), name
+        for package in made:
+            assert package.files() and _programs(package) <= PROGRAMS.keys()
+
+
+def _programs(package: VendorPackage) -> set[str]:
+    kinds = [entry.split(":", 1) for entry in package.carries]
+    assert {what for kind, what in kinds if kind == "daemon"} <= UNITS.keys()
+    return {what.rpartition("/")[2] for kind, what in kinds if kind in ("program", "daemon")}
