@@ -22,7 +22,8 @@ from clusterwright.plan.model import Ground
 from clusterwright.render import render
 from clusterwright.spec.load import load, loads
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+CLUSTERS = Path(__file__).parents[2] / "clusters"
+EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 KEYS = {"/etc/slurm/slurm.key": b"k1", "/etc/munge/munge.key": b"k2", "/etc/slurm/jwt_hs256.key": b"k3"}
 SMALL = """
 cluster: small

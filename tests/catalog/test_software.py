@@ -17,7 +17,8 @@ from clusterwright.spec.load import load
 from clusterwright.spec.scheduler import _RELEASES
 from clusterwright.spec.software import Distribution, Repository
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+CLUSTERS = Path(__file__).parents[2] / "clusters"
+EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client monitoring node-exporter
 containers rdma

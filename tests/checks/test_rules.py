@@ -20,7 +20,8 @@ from clusterwright.spec.load import LoadedSpec, loads
 HERE = Path(__file__).parent
 BASES = sorted((HERE / "bases").glob("*.yaml"))
 CASES = sorted((HERE / "cases").glob("*.yaml"))
-EXAMPLES = sorted((HERE.parents[1] / "clusters").glob("*.yaml"))
+CLUSTERS = HERE.parents[1] / "clusters"
+EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 _HEAD = re.compile(r"# base: (?P<base>\w+)\n# at: (?P<at>.+)\n")
 
 

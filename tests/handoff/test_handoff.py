@@ -17,7 +17,7 @@ from clusterwright.spec.load import load
 from clusterwright.spec.load import loads as description
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "clusters").glob("*.yaml"))
+EXAMPLES = [file for file in sorted((ROOT / "clusters").glob("*.yaml")) if not file.stem.endswith(".lock")]
 FULL = """
 cluster: full
 site: {provider: onprem, network: 10.40.0.0/24}

@@ -12,7 +12,8 @@ from clusterwright.finding import Refused, Severity
 from clusterwright.plan import plan, rehearse
 from clusterwright.spec.load import load, loads
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "clusters").glob("*.yaml"))
+CLUSTERS = Path(__file__).parents[2] / "clusters"
+EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 BLOCKS = """
 cluster: blocks
 site: {provider: onprem}

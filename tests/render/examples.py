@@ -12,7 +12,7 @@ from clusterwright.plan import plan
 from clusterwright.spec.load import load
 
 CLUSTERS = Path(__file__).parents[2] / "clusters"
-NAMES = tuple(sorted(path.stem for path in CLUSTERS.glob("*.yaml")))
+NAMES = tuple(sorted(path.stem for path in CLUSTERS.glob("*.yaml") if not path.stem.endswith(".lock")))
 
 
 @cache

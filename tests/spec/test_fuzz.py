@@ -18,7 +18,11 @@ from clusterwright.spec.codes import CODES
 from clusterwright.spec.load import LoadedSpec, loads
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "clusters").glob("*.yaml"))]
+EXAMPLES = [
+    file.read_text(encoding="utf-8")
+    for file in sorted((ROOT / "clusters").glob("*.yaml"))
+    if not file.stem.endswith(".lock")
+]
 ROUNDS = 2000
 LONGEST = 2.0
 """Seconds of processor time for one text; the usual is a few thousandths."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from clusterwright.catalog.software import SoftwareCatalog
 from clusterwright.finding import Refused, Where
 from clusterwright.plan.software.compare import compare
+from clusterwright.plan.software.emit import emit
 from clusterwright.plan.software.gaps import gaps
 from clusterwright.plan.software.lock import Lock, beside, loads
 from clusterwright.plan.software.question import Given
@@ -239,3 +241,11 @@ def test_a_wish_for_nothing_there_names_what_there_is(catalog: SoftwareCatalog) 
         ("CW1362", "Write a version such as 580 or 580.95.05, a range such as >=580,<590, or `any`"),
         ("CW1363", "Known: 1.0"),
     ]
+
+
+@pytest.mark.parametrize(
+    "value", ["580.10", "1e3", "no", "Null", "0x1f", "a: b", "- a", "#", "'", '"', "ä\n", "1:2.3-4", "~", ""]
+)
+def test_text_in_a_lock_stays_text(value: str) -> None:
+    body = {"plain": "word-1.2", value: {"list": [value, "b"], "none": None, "empty": {}, "nothing": []}}
+    assert yaml.safe_load(emit(body)) == body

@@ -10,8 +10,11 @@ from typing import Any
 import yaml
 
 from clusterwright.finding import Refused, Where, refuse
+from clusterwright.plan.software.emit import emit
 
 SCHEMA = 1
+DISTRIBUTION = "distribution"
+"""In place of a repository's name: the distribution carries it itself."""
 _HEAD = """\
 # The software of every pool, as `clusterwright lock` chose it. Review it in the pull request; to change it,
 # change `versions` in the description, or run `clusterwright lock --upgrade [NAME]`.
@@ -60,27 +63,10 @@ class Lock:
 
     def text(self) -> str:
         """The file, byte for byte."""
-        body = _plain({"schema": SCHEMA, **asdict(self)})
-        return _HEAD + yaml.dump(
-            body, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=1000
-        )
+        return _HEAD + emit({"schema": SCHEMA, **asdict(self)})
 
 
-_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Dumper(_Base):  # type: ignore[misc] # the one in C where there is one
-    """Names stand on one line; sentences have a line each."""
-
-
-def _list(dumper: Any, rows: list[object]) -> yaml.Node:
-    in_line = not any(" " in str(row) for row in rows)
-    node: yaml.Node = dumper.represent_sequence("tag:yaml.org,2002:seq", rows, flow_style=in_line)
-    return node
-
-
-_Dumper.add_representer(list, _list)
 
 
 def beside(description: Path) -> Path:
@@ -122,11 +108,3 @@ def _source(row: dict[str, Any]) -> Source:
 def _locked(row: dict[str, Any]) -> Locked:
     tuples = {key: tuple(row[key]) for key in ("services", "hold", "why")}
     return Locked(**{**row, **tuples, "packages": dict(row["packages"])})
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
-    return value
