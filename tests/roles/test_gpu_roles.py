@@ -114,7 +114,8 @@ def test_what_the_initial_ram_disk_copies_is_there_before_the_packages(machine: 
 
 def test_options_of_the_module_follow_the_machine() -> None:
     def options(machine: str) -> str:
-        return solved.files(made(machine))["/etc/modprobe.d/92-clusterwright-nvidia.conf"]
+        files = solved.files(made(machine))
+        return "".join(text for path, text in files.items() if path.startswith("/etc/modprobe.d/"))
 
     assert "NVreg_RestrictProfilingToAdminUsers=0" in options("l4-server")
     assert "PeerMappingOverride" not in options("l4-server")
@@ -166,3 +167,17 @@ def test_no_role_boots_a_node() -> None:
             assert not spoken.search(file.read_text()), file
         body = yaml.safe_load((REPOSITORY / "roles" / role / "node.yml").read_text())
         assert not [row for row in body.get("units", []) if spoken.search(str(row))]
+
+
+def test_no_two_machines_write_different_text_before_the_packages() -> None:
+    """One image serves several kinds of node where their packages agree."""
+    seen: dict[tuple[str, str], str] = {}
+    for machine in ("hgx-h100-8gpu", "hgx-b200-8gpu", "gb200-nvl72-tray", "l4-server", "mi300x-8gpu"):
+        handoff = solved.handoff(machine, "ubuntu-24.04")
+        version = handoff.software["stacks"]["gpu"].get("driver", {}).get("version", "")
+        for file in solved.wanted(handoff).files:
+            if file.early and file.path.startswith(
+                ("/etc/modprobe.d/", "/etc/apt/apt.conf.d/", "/etc/apt/pref")
+            ):
+                assert seen.setdefault((file.path, version), str(file.content)) == file.content, file.path
+    assert len(seen) > 3
