@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from clusterwright.accept import dcgm, fabric, home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
@@ -114,7 +115,7 @@ def _cluster(handoff: Handoff, reach: Mapping[str, Target], exchange: Exchange) 
                 continue
             try:
                 with Session(reach[entry.name]) as session:
-                    return _scheduler(handoff, entry, session, lambda: Session(reach[entry.name]), exchange)  # noqa: B023
+                    return _scheduler(handoff, entry, session, partial(Session, reach[entry.name]), exchange)
             except NoAnswer as error:
                 complaint = f"{entry.name}: {error}"
         remedy = "Bring a login node or the controller back first: nothing can be asked of Slurm"

@@ -63,7 +63,7 @@ class Session:
         start = f"import sys; exec(compile(sys.stdin.buffer.read({len(text)}), 'agent', 'exec'))"
         elevate = "" if target.user == "root" else "sudo -n "
         # A persistent SSH master inherits standard error and keeps it open: a pipe would never end.
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close)
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the session)
         self._process = subprocess.Popen(
             [*target.ssh_argv(), f'{elevate}python3 -c "{start}"'],
             stdin=subprocess.PIPE,

@@ -233,7 +233,8 @@ def _starting_order(service: str) -> int:
 
 
 def _when(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return row.get("when", {})  # type: ignore[no-any-return]
+    when: Mapping[str, Any] = row.get("when", {})
+    return when
 
 
 def _present(affects: tuple[str, ...], active: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -60,8 +60,8 @@ def _nodes(old: Iterable[Node], new: Iterable[Node]) -> Iterator[Change]:
 
 
 def _grown(was: object, now: object) -> Kind:
-    lists = isinstance(was, tuple) and isinstance(now, tuple)
-    return "added" if lists and {*was} <= {*now} else "changed"  # type: ignore[misc]
+    grown = isinstance(was, tuple) and isinstance(now, tuple) and {*was} <= {*now}
+    return "added" if grown else "changed"
 
 
 def _ordered(order: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _hardware(old: Handoff, new: Handoff) -> Iterator[Change]:
         for field in fields(row) if was is not None and was != row else ():
             if getattr(was, field.name) != getattr(row, field.name):
                 price = cost(f"hardware.{field.name}")
-                on = _kept(old, new, lambda node, machine=machine: node.machine == machine)  # type: ignore[misc]
+                on = _kept(old, (node for node in new.nodes if node.machine == machine))
                 yield Change(on, "changed", f"hardware.{machine}.{field.name}", price.impact, price.units)
 
 
@@ -85,12 +85,12 @@ def _sites(old: Handoff, new: Handoff) -> Iterator[Change]:
         for key in _SITE if was is not None else ():
             if was is not None and was[key] != site[key]:
                 price = cost(f"site.{key}")
-                on = _kept(old, new, lambda node, name=name: node.site == name)  # type: ignore[misc]
+                on = _kept(old, (node for node in new.nodes if node.site == name))
                 yield Change(on, "changed", f"site.{name}.{key}", price.impact, price.units)
 
 
-def _kept(old: Handoff, new: Handoff, wanted: Callable[[Node], bool]) -> tuple[str, ...]:
-    return tuple(node.name for node in new.nodes if wanted(node) and node.name in old.by_name)
+def _kept(old: Handoff, nodes: Iterable[Node]) -> tuple[str, ...]:
+    return tuple(node.name for node in nodes if node.name in old.by_name)
 
 
 def _sections(old: Handoff, new: Handoff) -> Iterator[Change]:

@@ -19,6 +19,7 @@ class Verbs:
     """Verbs of one parser; `node` has verbs of its own."""
 
     def __init__(self, parser: argparse.ArgumentParser, title: str) -> None:
+        self.parser = parser
         self._subparsers: Subparsers = parser.add_subparsers(
             title=title, metavar="VERB", dest=argparse.SUPPRESS
         )

@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from clusterwright import __version__
-from clusterwright.cli.ending import FAILED
 
 
-def report(error: Exception, words: Sequence[str], *, as_json: bool) -> int:
+def report(error: Exception, words: Sequence[str], *, as_json: bool) -> None:
     place = _save(_trace(error, words))
     if isinstance(error, OSError) and error.strerror:
         what = ": ".join(str(part) for part in (error.filename, error.strerror) if part)
@@ -26,7 +25,6 @@ def report(error: Exception, words: Sequence[str], *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"error": what, "trace": place}))
     print(f"clusterwright: {what} (the trace is in {place})", file=sys.stderr)
-    return FAILED
 
 
 def _trace(error: Exception, words: Sequence[str]) -> str:

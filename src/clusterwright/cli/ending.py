@@ -34,4 +34,5 @@ def run(arguments: argparse.Namespace, words: Sequence[str]) -> int:
     except Exception as error:
         from clusterwright.cli.crash import report
 
-        return report(error, words, as_json=arguments.json)
+        report(error, words, as_json=arguments.json)
+        return FAILED

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clusterwright.handoff.document import VERSION, Handoff, Node, loads
+from clusterwright.handoff.document import VERSION, Handoff, Node
 from clusterwright.handoff.make import from_plan
+from clusterwright.handoff.read import loads
 
 __all__ = ["VERSION", "Handoff", "Node", "from_plan", "loads"]

@@ -16,11 +16,8 @@ from functools import cached_property
 from typing import Any
 
 from clusterwright.catalog.hardware import Hardware
-from clusterwright.finding import Finding, Refused, Where, refuse
 
 VERSION = 1
-_REMEDY = "Make it again with `clusterwright up`"
-_MOST_FAULTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,36 +91,3 @@ def _node_json(node: Node) -> dict[str, Any]:
 
 def _line(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def loads(text: str, file: str = "") -> Handoff:
-    """Read a document. Raises Refused for another version or a damaged file."""
-    from pydantic import ValidationError
-
-    from clusterwright.handoff.sections import Document
-
-    try:
-        document = Document.model_validate_json(text)
-    except ValidationError as error:
-        version = _version(text)
-        if version not in (None, VERSION):
-            what = f"hand-off version {version}, and this clusterwright reads version {VERSION}"
-            raise refuse("CW2002", Where(file), what, _REMEDY) from error
-        faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
-        raise _damaged(file, faults) from error
-    sections = document.model_dump(exclude={"hardware", "nodes"})
-    return Handoff(**sections, hardware=document.hardware, nodes=document.nodes)
-
-
-def _version(text: str) -> object:
-    try:
-        return json.loads(text).get("version")
-    except (ValueError, AttributeError, RecursionError):
-        return None
-
-
-def _damaged(file: str, faults: list[tuple[str, str]]) -> Refused:
-    return Refused(
-        Finding("CW2001", Where(file, path=path), f"a damaged hand-off document ({what})", _REMEDY)
-        for path, what in faults[:_MOST_FAULTS]
-    )

@@ -33,13 +33,13 @@ class LabProvider(sdk.Provider):
         self._log = log
         self._working: set[Progress] = set()
 
-    async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:  # noqa: ARG002
+    async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:
         return sdk.GetSchemaResponse(json.dumps(schema()))
 
-    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
+    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         return sdk.ConfigureResponse(supports_preview=True)
 
-    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:  # noqa: ARG002
+    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         return sdk.DiffResponse(changes=False)  # `clusterwright:cluster` is the program's, not the provider's
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:

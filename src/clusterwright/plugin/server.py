@@ -65,22 +65,22 @@ class Servicer(ProviderServicer):
         super().__init__([], __version__, provider, "")
         self._engine = engine
 
-    async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Check(self, request: Any, context: Any) -> Any:
         return await self._answer(super().Check(request, context), context)
 
-    async def Diff(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Diff(self, request: Any, context: Any) -> Any:
         return await self._answer(super().Diff(request, context), context)
 
-    async def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Create(self, request: Any, context: Any) -> Any:
         return await self._answer(super().Create(request, context), context)
 
-    async def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Read(self, request: Any, context: Any) -> Any:
         return await self._answer(super().Read(request, context), context)
 
-    async def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Update(self, request: Any, context: Any) -> Any:
         return await self._answer(super().Update(request, context), context)
 
-    async def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
+    async def Delete(self, request: Any, context: Any) -> Any:
         return await self._answer(super().Delete(request, context), context)
 
     async def _answer(self, answer: Awaitable[Any], context: Any) -> Any:

@@ -11,7 +11,7 @@ import sys
 import time
 from array import array
 
-from mpi4py import MPI  # type: ignore[import-not-found]
+from mpi4py import MPI
 
 PATTERN = 1024
 SMALL = 1  # one double: 8 bytes, latency

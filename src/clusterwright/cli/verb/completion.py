@@ -26,21 +26,19 @@ def add(verbs: Verbs) -> None:
             "clusterwright completion zsh > ~/.zfunc/_clusterwright": "once, for zsh",
         },
     )
+    parser.set_defaults(whole=verbs.parser)
     parser.add_argument("shell", choices=["bash", "zsh", "tcsh"], help="which shell")
 
 
 def run(arguments: argparse.Namespace) -> int:
     import shtab
 
-    from clusterwright.cli.parser import build
-
-    parser = build()
-    for action in _actions(parser):
-        if action.metavar in _FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]
-        elif action.metavar in _FOLDERS:
-            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-    print(shtab.complete(parser, arguments.shell))
+    places = {**dict.fromkeys(_FILES, shtab.FILE), **dict.fromkeys(_FOLDERS, shtab.DIRECTORY)}
+    for action in _actions(arguments.whole):
+        if action.metavar in places:
+            # shtab reads an attribute that argparse's own type does not have.
+            action.complete = places[action.metavar]  # type: ignore[attr-defined]
+    print(shtab.complete(arguments.whole, arguments.shell))
     return FINE
 
 
