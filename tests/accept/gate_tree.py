@@ -237,7 +237,8 @@ def healthy(folder: Path, machine_type: str = "lab-h100") -> Tree:
 def _system(tree: Tree, memory_mib: int, cpus: int) -> None:
     tree.write("/proc/sys/kernel/hostname", "gpu-001\n")
     tree.write("/proc/sys/kernel/osrelease", "6.12.43-amd64\n")
-    tree.write("/proc/modules", "nvidia_uvm 1 0 - Live 0x0\nnvidia 1 1 - Live 0x0\ngdrdrv 1 0 - Live 0x0\n")
+    for module in ("gdrdrv", "nvidia", "nvidia_uvm"):
+        tree.write(f"/sys/module/{module}/initstate", "live\n")
     tree.mounted("overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0")
     tree.write("/proc/1/status", "Name:\tsystemd\nCapBnd:\t000001ffffffffff\n")
     tree.memory(memory_mib << 10, 900_000_000)

@@ -55,7 +55,6 @@ def dpkg(**rows: str) -> Callable[[Tree], None]:
 
 
 NEXT_KERNEL = "/lib/modules/6.12.48-amd64/modules.order"
-MODULES = "nvidia 1 1 - Live 0x0\ngdrdrv 1 0 - Live 0x0\n"
 OTHER_DRIVER = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.133.20  Release Build  (root)\n"
 CLOSED = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:12 UTC 2025\n"
 XID = "NVRM: Xid (PCI:0000:52:00): {}, pid='<unknown>', name=<unknown>, {}\n"
@@ -83,8 +82,8 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "a package removed": ("stack", dpkg(nvidia_open="580.95.05-1 hold config-files")),
     "a package gone": ("stack", dpkg(nvidia_driver="")),
     "a package not held": ("stack", dpkg(nvidia_fabricmanager="580.95.05-1 install installed")),
-    "nouveau loaded": ("modules", holds("/proc/modules", MODULES + "nouveau 1 0 - Live 0x0\n")),
-    "a module not loaded": ("modules", holds("/proc/modules", "nvidia 1 1 - Live 0x0\n")),
+    "nouveau loaded": ("modules", holds("/sys/module/nouveau/initstate", "live")),
+    "a module not loaded": ("modules", lambda t: shutil.rmtree(t.root / "sys/module/gdrdrv")),
     "not built for the next kernel": ("modules", holds("/lib/modules/6.12.48-amd64/modules.order", "")),
     "Fabric Manager failed": ("gpu-services", lambda t: t.services(nvidia_fabricmanager="failed")),
     "DCGM stopped": ("gpu-services", lambda t: t.services(nvidia_dcgm="inactive")),

@@ -57,13 +57,12 @@ def driver_loaded(node: Node) -> str:
 
 def modules(node: Node) -> str:
     """The modules of the stack are loaded, nouveau is not, and the next kernel has them too."""
-    loaded = {line.split(" ", 1)[0] for line in node.read("/proc/modules").splitlines()}
-    if "nouveau" in loaded:
+    if _loaded(node, "nouveau"):
         remedy = "Blacklist nouveau, run `update-initramfs -u` and reboot: it holds the GPUs"
         raise Unmet("nouveau not loaded", "nouveau is loaded", remedy)
     wanted = [module for name in node.stack for module in MODULES.get(name, ())]
     for module in wanted:
-        if module not in loaded:
+        if not _loaded(node, module):
             raise Unmet(
                 f"module {module} loaded", "not loaded", f"Run `modprobe {module}` and look at `dmesg`"
             )
@@ -78,6 +77,10 @@ def modules(node: Node) -> str:
                 )
                 raise Unmet(f"{module} built for the next kernel {newest}", output.splitlines()[-1], remedy)
     return f"{', '.join(wanted) or 'none wanted'}, also in {newest}" if newest else ", ".join(wanted)
+
+
+def _loaded(node: Node, module: str) -> bool:
+    return node.path(f"/sys/module/{module}").is_dir()
 
 
 def gpu_services(node: Node) -> str:
