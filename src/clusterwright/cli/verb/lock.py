@@ -52,13 +52,13 @@ def add(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.target import description
-    from clusterwright.plan.software import beside
+    from clusterwright.plan.software import beside, load
     from clusterwright.plan.software.compare import compare
     from clusterwright.plan.software.gaps import gaps
 
     file = description(arguments.cluster)
     target = beside(file)
-    before = _read(target)
+    before = load(target) if target.exists() else None
     lock = _solved(file, before, arguments.upgrade)
     text = lock.text()
     current = before is not None and text == target.read_text(encoding="utf-8")
@@ -70,20 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
     found = _Outcome(target, lock, before is not None, current, differences, tuple(gaps(lock, str(target))))
     found.show(as_json=arguments.json, only_checked=arguments.check)
     return FAILED if arguments.check and not current else FINE
-
-
-def _read(target: Path) -> Lock | None:
-    from clusterwright.finding import Where, refuse
-    from clusterwright.plan.software import loads
-
-    try:
-        return loads(target.read_text(encoding="utf-8"), str(target))
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        remedy = "Mend or remove it, and run `clusterwright lock` again"
-        raise refuse("CW1366", Where(str(target)), f"the lock cannot be read: {reason}", remedy) from error
 
 
 def _solved(file: Path, before: Lock | None, upgrade: Sequence[str] | None) -> Lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from clusterwright.cli.arguments import Verbs
 from clusterwright.cli.ending import FINE, MISTAKEN
@@ -11,7 +12,8 @@ from clusterwright.finding import Finding, Refused, Severity
 _ABOUT = """Check a description.
 
 Every mistake is shown at once, with its place and what to do. Nothing is made and nothing
-is asked over the network. Warnings do not fail."""
+is asked over the network. Warnings do not fail. A lock beside a description is only read:
+`clusterwright lock --check` holds it against what the description needs."""
 
 
 def add(verbs: Verbs) -> None:
@@ -51,6 +53,8 @@ def _checked(target: str) -> tuple[tuple[Finding, ...], str]:
 
     try:
         file = description(target)
+        if target.endswith(".lock.yaml"):
+            return (), _lock(file)
         loaded = load(file)
     except Refused as refused:
         return refused.findings, ""
@@ -58,3 +62,10 @@ def _checked(target: str) -> tuple[tuple[Finding, ...], str]:
     if any(finding.severity is Severity.ERROR for finding in findings):
         return findings, ""
     return findings, f"{file}: valid, cluster '{loaded.spec.cluster}' with {len(loaded.spec.pools)} pools"
+
+
+def _lock(file: Path) -> str:
+    from clusterwright.plan.software import load
+
+    lock = load(file)
+    return f"{file}: a lock for {lock.distribution} with {len(lock.pools)} pools"

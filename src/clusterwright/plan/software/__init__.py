@@ -6,6 +6,6 @@ is `clusterwright.plan.software.solve`, and `asked` for what a description asks.
 
 from __future__ import annotations
 
-from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Locked, Source, beside, loads
+from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Locked, Source, beside, load, loads
 
-__all__ = ["DISTRIBUTION", "Lock", "Locked", "Source", "beside", "loads"]
+__all__ = ["DISTRIBUTION", "Lock", "Locked", "Source", "beside", "load", "loads"]

@@ -74,6 +74,14 @@ def beside(description: Path) -> Path:
     return description.with_name(f"{description.stem}.lock.yaml")
 
 
+def load(file: Path) -> Lock:
+    """Read a lock's file. Raises Refused for one that cannot be read, or that is none."""
+    try:
+        return loads(file.read_text(encoding="utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(str(file), getattr(error, "strerror", None) or "it is not text") from error
+
+
 def loads(text: str, file: str = "cluster.lock.yaml") -> Lock:
     """Read a lock. Raises Refused for a text that is none."""
     try:
