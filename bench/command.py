@@ -7,11 +7,23 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.result import Reference, Result
 
 _COMMAND = str(Path(sys.executable).parent / "clusterwright")
 _ROUNDS = 7
+_MIXED = """\
+cluster: mixed
+site: {provider: onprem, network: 10.60.0.0/22}
+pools:
+  controller: {roles: [controller, storage], machine: generic-x86-16c}
+  hopper: {roles: compute, machine: hgx-h100-8gpu, count: 4}
+  blackwell: {roles: compute, machine: hgx-b200-8gpu, count: 4}
+  amd: {roles: compute, machine: mi300x-8gpu, count: 4}
+  grace: {roles: compute, machine: gb200-nvl72-tray, count: 18}
+software: {distribution: ubuntu-24.04, versions: {cuda: 13}}
+"""
 
 
 def results() -> Iterator[Result]:
@@ -21,6 +33,20 @@ def results() -> Iterator[Result]:
     yield Result(
         "`clusterwright validate clusters/lab.yaml`", _process_seconds(validate), 0.4, reference=bare
     )
+
+    yield from _locks(bare)
+
+
+def _locks(bare: Reference) -> Iterator[Result]:
+    """A lock made anew for pools that have little in common, and wishes that cannot be fulfilled for them."""
+    with TemporaryDirectory() as folder:
+        mixed, impossible = Path(folder, "mixed.yaml"), Path(folder, "impossible.yaml")
+        mixed.write_text(_MIXED)
+        impossible.write_text(_MIXED.replace("cuda: 13", "driver: 580, fabric_manager: 570"))
+        lock = ["sh", "-c", f"rm -f {folder}/mixed.lock.yaml; exec {_COMMAND} lock {mixed}"]
+        yield Result("`clusterwright lock`, four kinds of GPU", _process_seconds(lock), 0.5, reference=bare)
+        explain = ["sh", "-c", f"{_COMMAND} lock {impossible}; test $? = 2"]
+        yield Result("the same, with a conflict to explain", _process_seconds(explain), 1.0, reference=bare)
 
 
 def _process_seconds(command: list[str]) -> float:
