@@ -20,6 +20,7 @@ from clusterwright.handoff import from_plan
 from clusterwright.operate.lab import LabMachines
 from clusterwright.operate.remote import run_on
 from clusterwright.plan import plan
+from clusterwright.plan.software import Lock
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
 from clusterwright.render import render
@@ -47,6 +48,7 @@ echo hello > /etc/motd
 echo changed
 """
 SECRET = b"0123456789abcdef-never-in-a-record" * 8
+NO_LOCK = Lock("debian-13", {}, {}, {})
 KEYS = {"/etc/slurm/slurm.key": SECRET}
 
 
@@ -62,7 +64,7 @@ class Ground:
     runs: int = 0
 
     def build(self) -> None:
-        self.handoff = from_plan(plan(loads(DESCRIPTION).spec, ground=self.machines.ground()))
+        self.handoff = from_plan(plan(loads(DESCRIPTION).spec, ground=self.machines.ground(NO_LOCK)))
         bundle = Bundle(self.handoff, render(self.handoff), KEYS)
         self.wanted = bundle.all()
         [image] = bundle.images()

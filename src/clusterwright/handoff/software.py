@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterwright.plan.model import ClusterPlan, Mirror
-from clusterwright.plan.software.lock import Lock, Source
+from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Source
 
-_MIRROR = "mirror"
+MIRROR = "mirror"
+"""The name of the one repository that stands for all of the vendors'."""
 
 
 def software_section(plan: ClusterPlan) -> dict[str, Any]:
@@ -43,10 +44,10 @@ def _stacks(lock: Lock, mirror: Mirror | None) -> dict[str, Any]:
                 "packages": dict(row.packages),
                 "services": list(row.services),
                 "hold": list(row.hold),
-                "repository": _MIRROR if mirror and row.repository in lock.repositories else row.repository,
+                "repository": MIRROR if mirror and row.repository != DISTRIBUTION else row.repository,
             }
             for component, row in rows.items()
-            if row.packages
+            if row.packages and (mirror or row.repository)
         }
         for pool, rows in lock.pools.items()
         if any(row.packages for row in rows.values())
@@ -80,5 +81,5 @@ def _mirrored(lock: Lock, mirror: Mirror) -> dict[str, Any]:
         "key_url": None,
         "fingerprint": None,
     }
-    architectures = sorted({name for rows in lock.repositories.values() for name in rows})
-    return {_MIRROR: dict.fromkeys(architectures, row)} if architectures else {}
+    architectures = sorted(set(lock.architectures.values()))
+    return {MIRROR: dict.fromkeys(architectures, row)} if architectures else {}

@@ -70,4 +70,9 @@ CODES: Mapping[str, Meaning] = {
         "It is described, and its machine is not there.",
         "ssh lab gpu-003, before `up`",
     ),
+    "CW8014": Meaning(
+        "The lock is out of date",
+        "The description or the catalog changed since `clusterwright lock` wrote it.",
+        "versions: {cuda: 13}, with a lock that has CUDA 12",
+    ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,13 +11,14 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from clusterwright.catalog.distributions import distribution
-from clusterwright.catalog.hardware import Hardware
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff, Node
+from clusterwright.handoff.software import MIRROR
 from clusterwright.operate.machines import Install
-from clusterwright.plan.model import Ground
+from clusterwright.plan.model import Ground, Mirror
+from clusterwright.plan.software import DISTRIBUTION, Lock
 from clusterwright.providers.lab import ssh as lab_ssh
 from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
@@ -24,13 +26,20 @@ from clusterwright.providers.lab.host import missing
 from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab, Share
 from clusterwright.providers.lab.logs import logs
-from clusterwright.providers.lab.machine import LabNode
+from clusterwright.providers.lab.machine import Bind, LabNode
 from clusterwright.providers.lab.rootfs import Base
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
+from clusterwright.providers.lab.vendor.contents import Wanted, packages
+from clusterwright.providers.lab.vendor.repository import KEY_FILE, build
 
-DRIVER_VERSION = "580.95.05"
-"""What the simulated `nvidia-smi` says; the real stack's versions are solved and locked elsewhere."""
+VENDOR_FOLDER = "/run/simulated-vendors"
+"""Where a node sees the repositories of simulated packages."""
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Of a machine in Debian's words."""
+_DRIVERS = {"amdgpu", "driver"}
+_PREINSTALLED = "580.95.05"
+"""The driver of a node whose pool has none in its lock."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +57,30 @@ class LabMachines:
     def unmet(self) -> list[Finding]:
         return missing(self.home)
 
-    def ground(self) -> Mapping[str, Ground]:
+    def ground(self, lock: Lock) -> Mapping[str, Ground]:
         subnet = self._lab.reserve().subnet
         parts = subnet.subnets(prefixlen_diff=(len(self.sites) - 1).bit_length())
-        facts = cgroup_facts()
+        facts, mirror = cgroup_facts(), self._mirror(lock)
         return {
-            site: Ground(str(part), facts.plugin, facts.mountpoint, simulated=True)
+            site: Ground(str(part), facts.plugin, facts.mountpoint, simulated=True, mirror=mirror)
             for site, part in zip(self.sites, parts, strict=False)
         }
+
+    def _mirror(self, lock: Lock) -> Mirror | None:
+        """Simulated packages with the names and versions of the lock, in place of the vendors' own."""
+        wanted = [
+            Wanted(component, row.version, package, version)
+            for rows in lock.pools.values()
+            for component, row in rows.items()
+            if row.repository != DISTRIBUTION
+            for package, version in row.packages.items()
+        ]
+        if not wanted:
+            return None
+        made = build(
+            packages(wanted, _ARCHITECTURES[platform.machine()]), self.home.vendor, self.home.vendor_key
+        )
+        return Mirror(f"file:{VENDOR_FOLDER}/{made.name}", "/", (), str(made / KEY_FILE))
 
     def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
         base = _base(handoff)
@@ -63,7 +88,14 @@ class LabMachines:
         if image_path(self.home, digest):
             return
         report(Event("image", "started", "installing everything that a node may need, once"))
-        bake(self.home, digest, lambda target: install(_target(target)), _told(report, "image"), base)
+        bake(
+            self.home,
+            digest,
+            lambda target: install(_target(target)),
+            _told(report, "image"),
+            base,
+            binds=self._binds(handoff),
+        )
         report(Event("image", "ok", "baked"))
 
     def ensure(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> Mapping[str, Target]:
@@ -72,6 +104,10 @@ class LabMachines:
             alike = [node for node in handoff.nodes if images[node.name] == key]
             found |= self._ensure(handoff, alike, key, report)
         return found
+
+    def _binds(self, handoff: Handoff) -> list[Bind]:
+        """All repositories, so that a node that runs sees those that are made later."""
+        return [Bind(self.home.vendor, VENDOR_FOLDER)] if MIRROR in handoff.software["repositories"] else []
 
     def _ensure(
         self, handoff: Handoff, nodes: Iterable[Node], key: str, report: Report
@@ -82,13 +118,14 @@ class LabMachines:
                 LabNode(
                     node.name,
                     IPv4Address(node.address),
-                    _simulated(node.name, handoff.hardware[node.machine]),
+                    _simulated(node, handoff),
                 )
                 for node in nodes
             ],
             _told(report, "nodes"),
             image=image_path(self.home, _on_base(key, base)),
             shares=[Share(_share_name(path), path) for path in sorted(handoff.storage["shares"])],
+            binds=self._binds(handoff),
             base=base,
         )
         return _by_name(found)
@@ -143,24 +180,35 @@ def _share_name(mount_point: str) -> str:
     return Path(mount_point).as_posix().strip("/").replace("/", "-")
 
 
-def _simulated(node: str, hardware: Hardware) -> Simulated:
+def _simulated(node: Node, handoff: Handoff) -> Simulated:
     # slurmd reads local_cpulist as processors of the machine that it runs on: with planned ones that are not
     # there, a GPU is near to no core at all, and no job can have GPUs of both sockets.
     here = Path("/sys/devices/system/cpu/online").read_text().strip()
+    hardware = handoff.hardware[node.machine]
     gpus = tuple(
         SimulatedGpu(
             minor=gpu.minor,
             model=hardware.gpu_model or "unknown",
             pci=gpu.pci or _pci(gpu.minor),
-            uuid=_gpu_uuid(node, gpu.minor),
+            uuid=_gpu_uuid(node.name, gpu.minor),
             memory_mib=hardware.gpu_memory_mib or 0,
             cpu_list=here,
+            numa=gpu.numa,
         )
         for gpu in hardware.gpus
     )
-    fabric = [nic for nic in hardware.nics if nic.kind != "ethernet"]
-    nics = tuple(SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps) for nic in fabric)
-    return Simulated(gpus, nics, DRIVER_VERSION if gpus else "")
+    nics = tuple(
+        SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps, kind=nic.kind)
+        for nic in hardware.nics
+        if nic.kind != "ethernet"
+    )
+    brought = _DRIVERS & set(handoff.software["stacks"].get(node.pool, {}))
+    return Simulated(
+        gpus,
+        nics,
+        driver_version=_PREINSTALLED if gpus and not brought else "",
+        nvlink_domain=hardware.nvlink_domain or 0,
+    )
 
 
 def _pci(minor: int) -> str:

@@ -10,6 +10,7 @@ from clusterwright.event import Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
 from clusterwright.plan.model import Ground
+from clusterwright.plan.software import Lock
 
 Install = Callable[[Target], None]
 """Installs everything a node may need, on a builder that then becomes the image."""
@@ -21,7 +22,7 @@ class Machines(Protocol):
     def unmet(self) -> list[Finding]:
         """What this machine lacks to make them, all at once."""
 
-    def ground(self) -> Mapping[str, Ground]:
+    def ground(self, lock: Lock) -> Mapping[str, Ground]:
         """What only the edge knows of each site; reserves what has to be reserved. Idempotent."""
 
     def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 from clusterwright.checks import check
 from clusterwright.finding import Finding, Refused, Severity
 from clusterwright.handoff import Handoff, from_plan
+from clusterwright.handoff.software import MIRROR
+from clusterwright.operate.lock import rehearsed, settled
 from clusterwright.operate.source import Source, rehearsal_name
 from clusterwright.plan import plan, rehearse
-from clusterwright.plan.model import ClusterPlan, Ground
+from clusterwright.plan.model import ClusterPlan, Ground, Mirror
+from clusterwright.plan.software import Lock
 from clusterwright.render import NodeFile, render
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.load import LoadedSpec, load
@@ -25,6 +30,12 @@ class Described:
     notes: tuple[Finding, ...] = ()
     rehearsal_of: tuple[str, ...] = ()
 
+    @cached_property
+    def lock(self) -> Lock:
+        """The software of every pool. For a description that passed its checks."""
+        decide = rehearsed if self.rehearsal_of else settled
+        return decide(self.spec, self.loaded.where, Path(self.loaded.file))
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -35,6 +46,21 @@ class Prepared:
     files: tuple[NodeFile, ...]
     findings: tuple[Finding, ...]
     """Warnings and notes; an error would have been refused."""
+
+
+def ground_of(applied: Handoff) -> Mapping[str, Ground]:
+    """What was picked when the cluster was made, so that looking ahead reserves nothing."""
+    cgroup, mirror = applied.scheduler["cgroup"], _mirror_of(applied)
+    return {
+        name: Ground(site["network"], cgroup["plugin"], cgroup["mountpoint"], site["simulated"], mirror)
+        for name, site in applied.site.items()
+    }
+
+
+def _mirror_of(applied: Handoff) -> Mirror | None:
+    rows = applied.software["repositories"].get(MIRROR, {}).values()
+    row = next(iter(rows), None)
+    return Mirror(row["url"], row["suite"], tuple(row["components"]), row["key"]) if row else None
 
 
 def described(source: Source) -> Described:
@@ -58,6 +84,12 @@ def prepare(
     findings = (*description.notes, *check(spec, where, ground=ground))
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise Refused(findings)
-    planned = plan(spec, ground=ground, previous=previous, rehearsal_of=description.rehearsal_of)
+    planned = plan(
+        spec,
+        ground=ground,
+        previous=previous,
+        rehearsal_of=description.rehearsal_of,
+        lock=description.lock,
+    )
     handoff = from_plan(planned)
     return Prepared(planned, handoff, render(handoff), findings)

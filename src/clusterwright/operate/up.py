@@ -79,7 +79,7 @@ def begun(source: Source) -> Iterator[Work]:
         before = home.handoff()
         source.record(home)
         previous = {node.name: node.address for node in before.nodes} if before else None
-        prepared = prepare(description, ground=machines.ground(), previous=previous)
+        prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
         desired = Desired(home, prepared.handoff, prepared.files, source.folder)
         yield Work(home, machines, desired, prepared, tuple(unmet), before)
 

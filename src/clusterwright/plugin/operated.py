@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from clusterwright.bundle import collection, generated
@@ -14,10 +14,9 @@ from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.destroy import destroy
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.outcome import Outcome
-from clusterwright.operate.prepare import Prepared, described, prepare
+from clusterwright.operate.prepare import Prepared, described, ground_of, prepare
 from clusterwright.operate.source import Source
 from clusterwright.operate.up import up
-from clusterwright.plan.model import Ground
 from clusterwright.plugin.labs import Described, Lab
 from clusterwright.spec.nodeset import fold
 
@@ -38,7 +37,7 @@ class OperatedLabs:
             after = prepare(description)
         else:
             previous = {node.name: node.address for node in before.nodes}
-            after = prepare(description, ground=_ground(before), previous=previous)
+            after = prepare(description, ground=ground_of(before), previous=previous)
         return [_line(change) for change in diff(before, after.handoff, home.files(), after.files)]
 
     def up(self, file: Path, report: Report) -> Lab:
@@ -73,15 +72,6 @@ def _problems(outcome: Outcome) -> Iterator[str]:
 def _line(change: Change) -> str:
     nodes = fold(change.nodes) or "cluster"
     return f"{nodes}: {change.path} {change.what} ({change.impact.value})"
-
-
-def _ground(before: Handoff) -> Mapping[str, Ground]:
-    """What the lab picked when it was made, so that a preview reserves nothing."""
-    cgroup = before.scheduler["cgroup"]
-    return {
-        name: Ground(site["network"], cgroup["plugin"], cgroup["mountpoint"], site["simulated"])
-        for name, site in before.site.items()
-    }
 
 
 def _digest(prepared: Prepared, folder: Path) -> str:

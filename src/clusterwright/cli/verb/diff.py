@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from clusterwright.cli.target import is_description
 if TYPE_CHECKING:
     from clusterwright.change import Change
     from clusterwright.handoff import Handoff
-    from clusterwright.plan.model import Ground
     from clusterwright.render.file import NodeFile
 
     Side = tuple[Handoff | None, tuple[NodeFile, ...]]
@@ -84,7 +83,7 @@ def _old(old: str | None, new: str) -> Side:
 def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...]]:
     """What is wanted, on the ground of what is there: nodes keep their addresses and network."""
     from clusterwright.operate.cluster import Cluster
-    from clusterwright.operate.prepare import described, prepare
+    from clusterwright.operate.prepare import described, ground_of, prepare
     from clusterwright.operate.source import Source
 
     if new.endswith(".json"):
@@ -94,7 +93,7 @@ def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...]]:
         prepared = prepare(described(source))
     else:
         previous = {node.name: node.address for node in old.nodes}
-        prepared = prepare(described(source), ground=_ground(old), previous=previous)
+        prepared = prepare(described(source), ground=ground_of(old), previous=previous)
     return prepared.handoff, prepared.files
 
 
@@ -115,16 +114,6 @@ def _rendered(handoff: Handoff) -> tuple[Handoff, tuple[NodeFile, ...]]:
     from clusterwright.render import render
 
     return handoff, render(handoff)
-
-
-def _ground(handoff: Handoff) -> Mapping[str, Ground]:
-    from clusterwright.plan.model import Ground
-
-    cgroup = handoff.scheduler["cgroup"]
-    return {
-        name: Ground(site["network"], cgroup["plugin"], cgroup["mountpoint"], simulated=site["simulated"])
-        for name, site in handoff.site.items()
-    }
 
 
 def _as_json(changes: list[Change]) -> dict[str, object]:

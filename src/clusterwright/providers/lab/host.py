@@ -23,7 +23,12 @@ _WAY_ON = "`clusterwright plan` and `render` work on any machine"
 # Debian 13 base, one image with Slurm and its database, the package archives, and a few nodes' own layers.
 _DISK_BYTES = 6 * 1024**3
 _PACKAGE_OF_PROGRAM = {
+    "apt-ftparchive": "apt-utils",
     "apt-get": "apt",
+    "dpkg-deb": "dpkg",
+    "gpg": "gpg",
+    "gpg-agent": "gpg-agent",
+    "gpgconf": "gpgconf",
     "ip": "iproute2",
     "journalctl": "systemd",
     "mmdebstrap": "mmdebstrap",

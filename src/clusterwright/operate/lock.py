@@ -1,0 +1,47 @@
+"""The lock beside a description: read and held against what it needs, or made where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clusterwright.finding import Where, refuse
+from clusterwright.plan.outline import Outline
+from clusterwright.plan.software import Lock, beside, loads
+from clusterwright.plan.software.asked import Place, asked
+from clusterwright.plan.software.solve import answer
+from clusterwright.spec.cluster import ClusterSpec
+
+
+def read(description: Path) -> Lock | None:
+    """The lock of a description, or None where there is none. Raises Refused for one that is damaged."""
+    file = beside(description)
+    try:
+        return loads(file.read_text(encoding="utf-8"), str(file))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        remedy = "Mend or remove it, and run `clusterwright lock` again"
+        raise refuse("CW1366", Where(str(file)), f"the lock cannot be read: {reason}", remedy) from error
+
+
+def settled(spec: ClusterSpec, where: Place, description: Path) -> Lock:
+    """The lock that a cluster is brought up with: the file's, or a new one where there is none.
+
+    `spec` passed its checks. Raises Refused when the file is not what it needs: nothing is installed that
+    nobody could review.
+    """
+    before = read(description)
+    lock = answer(asked(Outline(spec, {}), where), before)
+    if before is not None and lock != before:
+        what = "the lock is not what the description needs any more"
+        remedy = f"Run `clusterwright lock {description}`, and review what changed"
+        raise refuse("CW8014", Where(str(beside(description))), what, remedy)
+    return lock
+
+
+def rehearsed(played: ClusterSpec, where: Place, description: Path) -> Lock:
+    """The same for the lab: as near to the file as what the lab boots allows."""
+    before = read(description)
+    near = before if before and before.distribution == played.software.distribution else None
+    return answer(asked(Outline(played, {}), where), near)
