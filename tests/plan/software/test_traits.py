@@ -55,3 +55,14 @@ def test_a_description_asks_with_its_places() -> None:
     ]
     assert question.pools["gpu"].traits >= {"role:compute", "share:served", "nvswitch"}
     assert [(given.component, given.accepts) for given in question.given] == [("slurm", "==22.05.*")]
+
+
+def test_a_machine_that_is_only_played_runs_what_its_host_runs() -> None:
+    loaded = loads(DESCRIPTION.replace("lab-h100", "gb200-nvl72-tray"))
+    outline = Outline(loaded.spec, {})
+    played = asked(outline, loaded.where, architecture="x86_64").pools["gpu"]
+    assert played.architecture == "x86_64"
+    assert asked(outline, loaded.where).pools["gpu"].traits ^ played.traits == {
+        "architecture:arm64",
+        "architecture:x86_64",
+    }

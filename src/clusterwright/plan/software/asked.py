@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clusterwright.finding import Refused, Where, refuse
@@ -16,14 +17,17 @@ if TYPE_CHECKING:  # the plan's model holds a lock, and so stands below this
 Place = Callable[[str], Where]
 
 
-def asked(outline: Outline, where: Place) -> Question:
-    """The question of a description that passed its checks; `where` gives a field's place in the file."""
+def asked(outline: Outline, where: Place, *, architecture: str | None = None) -> Question:
+    """The question of a description that passed its checks; `where` gives a field's place in the file.
+
+    `architecture`: what the nodes really run on, where they only play their machine types.
+    """
     software = outline.spec.software
     wishes = [*_wishes("software.versions", software.versions, where)]
     for name, pool in outline.spec.pools.items():
         wishes += _wishes(f"pools.{name}.versions", pool.versions, where, name)
     return Question(
-        pools={name: _facts(outline, name) for name in outline.spec.pools},
+        pools={name: _facts(outline, name, architecture) for name in outline.spec.pools},
         wishes=tuple(wishes),
         distribution=software.distribution,
         where=where("software.distribution"),
@@ -46,10 +50,12 @@ def _given(outline: Outline) -> Iterator[Given]:
         yield Given("slurm", f"=={release}.*", why)
 
 
-def _facts(outline: Outline, pool: str) -> PoolFacts:
+def _facts(outline: Outline, pool: str, architecture: str | None) -> PoolFacts:
     hardware, spec = outline.hardware[pool], outline.spec.pools[pool]
     if hardware is None:
         raise _impossible(pool)
+    if architecture is not None:
+        hardware = replace(hardware, architecture=architecture)
     shares = {f"share:{share.kind}" for share in outline.spec.storage.shares.values()}
     roles = {f"role:{role.value}" for role in spec.roles}
     return PoolFacts(hardware.machine, hardware.architecture, traits(hardware) | shares | roles)
