@@ -178,6 +178,12 @@ def test_what_is_switched_off_does_not_run(more: str, unit: str) -> None:
     assert unit not in running(small(more)["controller"])
 
 
+def test_a_step_that_changed_is_a_change_where_it_runs() -> None:
+    handoff = handoff_of(SMALL + "hooks: [{at: after-configure, run: a.sh, pools: gpu}]\n")
+    old, new = (Bundle(handoff, render(handoff), KEYS, {"a.sh": text}).all() for text in ("echo 1", "echo 2"))
+    assert {name for name in old if old[name].digest != new[name].digest} == {"gpu-001", "gpu-002"}
+
+
 RESTARTING = {name: row.units for name, row in costs().items() if row.units}
 
 

@@ -75,6 +75,24 @@ def test_second_up_changes_nothing_and_runs_no_step(desk: Desk) -> None:
     assert steps(desk, "gpu") == before
 
 
+def test_step_that_changed_runs_again_where_it_belongs(desk: Desk, site: Path) -> None:
+    before = {node: steps(desk, node) for node in ("head", "gpu")}
+    third = site / "hooks/third.sh"
+    third.write_text(third.read_text().replace("third", "changed"))
+    nodes = desk.outcome("up", FILE)["nodes"]
+    assert {name: node["status"] for name, node in nodes.items()} == {"head": "changed", "gpu": "ok"}
+    again = ["first active", "changed active", "fourth head", "fifth", "sixth head"]
+    assert steps(desk, "head") == [*before["head"], *again]
+    assert steps(desk, "gpu") == [*before["gpu"], "fifth"]
+
+
+def test_step_that_is_not_there_is_said_before_anything_runs(desk: Desk, site: Path) -> None:
+    third = site / "hooks/third.sh"
+    third.rename(third.with_suffix(".away"))
+    assert "hooks/third.sh: CW8004" in desk.run("up", FILE, code=2)
+    third.with_suffix(".away").rename(third)
+
+
 def test_rest_answers_a_token_and_nobody_else(desk: Desk) -> None:
     token = desk.on("head", "scontrol token username=ada lifespan=600").strip().partition("=")[2]
     assert ask(desk, "/nodes")[0] == 401

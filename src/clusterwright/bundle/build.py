@@ -37,6 +37,7 @@ class Bundle:
         self._attachments = attachments or {}
         self._kinds: dict[tuple[object, ...], Kind] = {}
         self._node_json: dict[tuple[object, ...], str] = {}
+        self._steps: dict[str, tuple[tuple[str, str, str], ...]] = {}
         self._server = file_server(handoff)
 
     def wanted(self, node: Node) -> Wanted:
@@ -46,7 +47,10 @@ class Bundle:
             units = tuple(unit.name for unit in kind.units if unit.active)
             self._node_json[key] = generated.node_json(self._handoff, node, units, self._installed(node))
         text = self._node_json[key].replace(generated.NODE, node.name)
-        return Wanted(node.name, kind, (_file(NodeFile(NODE_JSON, text, ()), ()),))
+        if node.pool not in self._steps:
+            self._steps[node.pool] = generated.steps(self._handoff, node, self._attachments)
+        own = (_file(NodeFile(NODE_JSON, text, ()), ()),)
+        return Wanted(node.name, kind, own, self._steps[node.pool])
 
     def all(self) -> Mapping[str, Wanted]:
         return {node.name: self.wanted(node) for node in self._handoff.nodes}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -24,12 +25,22 @@ _VERSION = 1
 
 
 def attachments(handoff: Handoff) -> tuple[str, ...]:
-    """Paths, beside the description, of files whose text nodes need: certificates, a repository's key."""
+    """Paths, beside the description, of files that decide what nodes are: certificates, keys, own steps."""
     repository = handoff.software["slurm_repository"]
     keys = [repository["key"]] if repository else []
     vendors = (row for rows in handoff.software["repositories"].values() for row in rows.values())
     keys += sorted({row["key"] for row in vendors if row["key"]})
-    return (*handoff.cluster["surroundings"]["certificate_authorities"], *keys)
+    steps = sorted({hook["run"] for hook in handoff.cluster["hooks"]})
+    return (*handoff.cluster["surroundings"]["certificate_authorities"], *keys, *steps)
+
+
+def steps(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
+    """The site's own steps of a node, in their order: point, path and hash."""
+    return tuple(
+        (hook["at"], hook["run"], hashlib.sha256(texts.get(hook["run"], "").encode()).hexdigest())
+        for hook in handoff.cluster["hooks"]
+        if not hook["pools"] or node.pool in hook["pools"]
+    )
 
 
 def attached(handoff: Handoff, texts: Mapping[str, str]) -> Iterator[NodeFile]:

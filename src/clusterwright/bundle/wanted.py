@@ -108,10 +108,13 @@ class Wanted:
     node: str
     kind: Kind
     own_files: tuple[WantedFile, ...] = field(default=())
+    steps: tuple[tuple[str, str, str], ...] = field(default=())
+    """The site's own: point, path and hash. One that changed runs again."""
 
     @cached_property
     def digest(self) -> str:
-        return _digest([self.node, self.kind.digest, [_identity(file) for file in self.own_files]])
+        own = [_identity(file) for file in self.own_files]
+        return _digest([self.node, self.kind.digest, own, self.steps])
 
     @property
     def files(self) -> tuple[WantedFile, ...]:

@@ -76,11 +76,10 @@ def _line(change: Change) -> str:
 
 def _digest(prepared: Prepared, folder: Path) -> str:
     """Of roles, templates and files beside the description: what changes a node though no word of it does."""
-    hooks = (str(hook["run"]) for hook in prepared.handoff.cluster["hooks"])
     whole = hashlib.sha256(collection.digest().encode())
     for file in sorted(prepared.files, key=lambda file: file.path):
         whole.update(repr(file).encode())
-    for path in sorted({*generated.attachments(prepared.handoff), *hooks}):
+    for path in sorted({*generated.attachments(prepared.handoff)}):
         beside = folder / path
         whole.update(f"\n{path}\n".encode() + (beside.read_bytes() if beside.is_file() else b""))
     return whole.hexdigest()
