@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clusterwright.accept import prove
+from clusterwright.accept import dcgm, prove
 from clusterwright.accept.report import loads
 from clusterwright.accept.result import Acceptance
 from clusterwright.accept.session import Clock, NoAnswer, Ran
@@ -54,6 +54,14 @@ class World:
     asked_for: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     """The shared home."""
+    components: tuple[str, ...] = ()
+    """Of the lock, on the GPU nodes' pool."""
+    slow: str = ""
+    """A node that spoils NCCL's bandwidth between nodes."""
+    within: Mapping[str, float] = field(default_factory=dict)
+    """NCCL's bandwidth of a node by itself, where it is not 478 GB/s."""
+    drained: list[str] = field(default_factory=list)
+    diag: str = field(default_factory=lambda: (CAPTURED / "dcgmi-diag.json").read_text())
 
     def run(self, ask: Ask) -> Ran:
         name = Path(ask.argv[0]).name
@@ -102,7 +110,24 @@ class World:
         self.files = {path: text for path, text in self.files.items() if not path.startswith(ask.argv[2])}
         return ran()
 
+    def _dcgmi(self, ask: Ask) -> Ran:
+        assert ask.argv[1:4] == ("diag", "-r", "1"), "a higher level takes minutes"
+        return ran(self.diag)
+
+    def _nccl(self, ask: Ask, nodes: list[str]) -> Ran:
+        """Each node for itself, or all of them together."""
+        if not any(word.endswith("all_reduce_perf") for word in ask.argv):
+            found = {"gate": "nccl-node", "job": "20", "program": "/opt/all_reduce_perf", "code": 0}
+            outputs = ((name, _table([name], self.within.get(name, 478.0))) for name in nodes)
+            return ran(
+                "\n".join(json.dumps(found | {"node": name, "output": text}) for name, text in outputs)
+            )
+        return ran(_table(nodes, 97.0 if self.slow in nodes else 388.0))
+
     def _scontrol(self, ask: Ask) -> Ran:
+        if ask.argv[1] == "update":
+            self.drained.append(ask.argv[2].partition("=")[2])
+            return ran()
         return ran(self.nodes if ask.argv[2] == "nodes" else (CAPTURED / "job-completed.txt").read_text())
 
     def _sbatch(self, ask: Ask) -> Ran:
@@ -119,6 +144,8 @@ class World:
         self.jobs.append(ask.argv)
         nodelist = next(word for word in ask.argv if word.startswith("--nodelist="))
         nodes = expand(nodelist.partition("=")[2])
+        if "--gres=gpu:8" in ask.argv:
+            return self._nccl(ask, nodes)
         if "--gres=gpu:1" in ask.argv:
             attempts = {str(minor): "EPERM" for minor in range(8)} | {"0": "ENXIO"}
             rows = [
@@ -146,6 +173,14 @@ class World:
 
     def _sacct(self, _: Ask) -> Ran:
         return ran(self.sacct)
+
+
+def _table(hosts: list[str], bus: float) -> str:
+    ranks = "".join(
+        f"#  Rank {n} Group  0 Pid 1 on {host} device 0 [1b] H100\n" for n, host in enumerate(hosts)
+    )
+    size = f"8589934592 2147483648 float sum -1 1 1 {bus} N/A 1 1 {bus} N/A"
+    return f"# nThread 1 nGpus 8\n{ranks}gpu-001:1:1 [0] NCCL INFO Using network IB\n{size}\n"
 
 
 @dataclass
@@ -192,7 +227,11 @@ def accept(lab: Handoff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Acc
         targets = [Target(n.name, n.address, 22, "root", tmp_path, tmp_path) for n in lab.nodes]
         units = {"controller": ["slurmctld.service"], "login": ["sackd.service"]}
         events: list[Event] = []
-        acceptance = prove.accept(lab, targets, units=units, report=events.append, run_dir=tmp_path / "run")
+        stacks = {"gpu": {name: {} for name in world.components}}
+        proven = replace(lab, software={**lab.software, "stacks": stacks})
+        acceptance = prove.accept(
+            proven, targets, units=units, report=events.append, run_dir=tmp_path / "run"
+        )
         assert loads((tmp_path / "run/accept.json").read_text()) == acceptance
         assert world.files == {}, "the folder in the shared home is removed"
         assert all(gate.remedy for gate in acceptance.failed)
@@ -358,3 +397,58 @@ def test_without_the_login_node_the_controller_is_asked(accept: Accept) -> None:
 def test_without_both_nothing_can_be_asked(accept: Accept) -> None:
     outcome = accept(World(gone=frozenset({"login", "controller"})))
     assert outcome.failed == [("answers", "controller"), ("answers", "login"), ("scheduler", "")]
+
+
+def test_gpus_with_a_stack_are_proven_with_nccl_and_dcgm(accept: Accept) -> None:
+    outcome = accept(World(components=("nccl", "dcgm")))
+    assert outcome.failed == []
+    assert outcome.status("nccl-node") == dict.fromkeys(GPU_NODES, "pass")
+    assert outcome.status("nccl-fabric") == {"gpu-[001-002]": "pass"}
+    assert outcome.status("dcgm-diag") == dict.fromkeys(GPU_NODES, "pass")
+    figures = [gate.seen for gate in outcome.acceptance.gates if gate.name.startswith("nccl")]
+    assert all("rehearsal" in seen and "no performance result" in seen for seen in figures)
+
+
+def test_a_slow_node_is_named_and_kept_out(accept: Accept) -> None:
+    world = World(components=("nccl",), within={"gpu-002": 239.0})
+    assert accept(world).failed == [("nccl-node", "gpu-002")]
+    assert world.drained == ["gpu-002"]
+
+
+def test_when_no_node_is_well_none_is_drained(accept: Accept) -> None:
+    world = World(components=("nccl",), slow="gpu-002")
+    assert accept(world).failed == [("nccl-fabric", "gpu-001"), ("nccl-fabric", "gpu-002")]
+    assert world.drained == [], "of two, either may be the one"
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        (lambda text: text.replace('"Pass"', '"Fail"', 1), "software"),
+        (lambda _: "Error: unable to establish a connection to the host", "unable to establish"),
+        (lambda _: "", "exit status 0"),
+    ],
+)  # fmt: skip
+def test_what_dcgm_finds_is_told(change: Callable[[str], str], seen: str, accept: Accept) -> None:
+    world = World(components=("dcgm",))
+    world.diag = change(world.diag)
+    outcome = accept(world)
+    assert outcome.failed == [("dcgm-diag", name) for name in GPU_NODES]
+    assert all(seen in gate.seen for gate in outcome.acceptance.failed)
+
+
+def test_a_diagnosis_that_hangs_hangs_nothing(accept: Accept) -> None:
+    world = World(
+        components=("dcgm",), answers={("gpu-001", "dcgmi"): ran(code=124, error="no end within 45 s")}
+    )
+    outcome = accept(world)
+    assert outcome.failed == [("dcgm-diag", "gpu-001")]
+    assert outcome.acceptance.failed[0].seen == "no answer in 45 s"
+
+
+def test_dcgm_3_words_its_report_otherwise() -> None:
+    result = {"gpu_id": "0", "status": "Fail", "warnings": "Persistence mode for GPU 0 is disabled."}
+    category = {"category": "Deployment", "tests": [{"name": "Persistence Mode", "results": [result]}]}
+    text = json.dumps({"DCGM GPU Diagnostic": {"test_categories": [category]}})
+    assert dcgm.failures(text) == ["Persistence Mode: Persistence mode for GPU 0 is disabled."]
+    assert dcgm.failures(text.replace("Fail", "Pass")) == []

@@ -12,8 +12,8 @@ CARDS = "/sys/bus/pci/drivers"
 NAMES = "/var/lib/clusterwright/links.json"
 MEMLOCK_FLOOR = 16 << 30  # what the fabric checks of awsome-distributed-training ask for
 # Card kind → what the kernel calls its link layer: RoCE is Ethernet, and EFA is neither
-# (drivers/infiniband/hw/efa/efa_verbs.c: IB_LINK_LAYER_UNSPECIFIED, which sysfs prints as Unknown).
-LAYERS = {"infiniband": "InfiniBand", "mrdma": "Ethernet", "efa": "Unknown"}
+# (drivers/infiniband/hw/efa/efa_verbs.c: IB_LINK_LAYER_UNSPECIFIED).
+LAYERS = {"infiniband": "InfiniBand", "mrdma": "Ethernet", "efa": ""}
 # EFA's driver names one fixed speed whatever the card has (efa_verbs.c), and a virtual function shows its
 # host's: only InfiniBand's rate is a fact of the port.
 RATED = ("infiniband",)
@@ -60,7 +60,7 @@ def _ports(node: Node) -> list[dict]:
                 "state": read["state"].rpartition(": ")[2].upper(),
                 "physical": read["phys_state"].rpartition(": ")[2],
                 "rate": float(rate[0]) if rate else 0.0,
-                "layer": read["link_layer"],
+                "layer": read["link_layer"] if read["link_layer"] in LAYERS.values() else "",
             }
         )
     return found
