@@ -61,6 +61,7 @@ class World:
     within: Mapping[str, float] = field(default_factory=dict)
     """NCCL's bandwidth of a node by itself, where it is not 478 GB/s."""
     drained: list[str] = field(default_factory=list)
+    container: dict[str, Any] = field(default_factory=dict)
     diag: str = field(default_factory=lambda: (CAPTURED / "dcgmi-diag.json").read_text())
 
     def run(self, ask: Ask) -> Ran:
@@ -147,6 +148,10 @@ class World:
         if "--gres=gpu:8" in ask.argv:
             return self._nccl(ask, nodes)
         if "--gres=gpu:1" in ask.argv:
+            if any('"gate": "container"' in word for word in ask.argv):
+                found = {"gate": "container", "job": "21", "given": "0", "devices": ["0"], "code": 0}
+                rows = [found | {"refused": False, "output": "", "node": name} for name in nodes]
+                return ran("\n".join(json.dumps(row | self.container) for row in rows))
             attempts = {str(minor): "EPERM" for minor in range(8)} | {"0": "ENXIO"}
             rows = [
                 {"gate": "gpu-isolation", "job": "19", "node": name, "given": [0], "attempts": attempts}
@@ -228,7 +233,7 @@ def accept(lab: Handoff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Acc
         units = {"controller": ["slurmctld.service"], "login": ["sackd.service"]}
         events: list[Event] = []
         stacks = {"gpu": {name: {} for name in world.components}}
-        proven = replace(lab, software={**lab.software, "stacks": stacks})
+        proven = replace(lab, software={**lab.software, "stacks": stacks, "containers": True})
         acceptance = prove.accept(
             proven, targets, units=units, report=events.append, run_dir=tmp_path / "run"
         )
@@ -452,3 +457,20 @@ def test_dcgm_3_words_its_report_otherwise() -> None:
     text = json.dumps({"DCGM GPU Diagnostic": {"test_categories": [category]}})
     assert dcgm.failures(text) == ["Persistence Mode: Persistence mode for GPU 0 is disabled."]
     assert dcgm.failures(text.replace("Fail", "Pass")) == []
+
+
+@pytest.mark.parametrize(
+    ("report", "seen"),
+    [
+        ({}, ""),
+        ({"devices": []}, "no GPU instead of /dev/nvidia0"),
+        ({"devices": ["0", "1"]}, "/dev/nvidia0, /dev/nvidia1 instead of /dev/nvidia0"),
+        ({"refused": True}, "/dev/nvidia0 is there and cannot be opened"),
+        ({"code": 125, "output": "unresolvable CDI devices nvidia.com/gpu=0"}, "unresolvable CDI devices"),
+    ],
+)
+def test_a_container_has_the_gpu_of_its_job(report: dict[str, Any], seen: str, accept: Accept) -> None:
+    outcome = accept(World(components=("container_toolkit",), container=report))
+    assert outcome.failed == ([("container", name) for name in GPU_NODES] if seen else [])
+    assert all(seen in gate.seen for gate in outcome.acceptance.failed)
+    assert set(outcome.status("container")) == set(GPU_NODES)

@@ -46,6 +46,32 @@ def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, t
     return judged("gpu-isolation", node.name, not faults, expected=expected, seen=seen, remedy=remedy)
 
 
+def container(trial: Trial) -> list[GateResult]:
+    """Of each node: a container that is given the job's GPU has that one and none besides."""
+    reports = {str(report["node"]): report for report in trial.reports}
+    return [_container(node, reports.get(node.name), trial) for node in trial.group.nodes]
+
+
+def _container(node: Node, report: Mapping[str, Any] | None, trial: Trial) -> GateResult:
+    expected = "a container that is given the job's GPU has that one"
+    if report is None:
+        return _not_run("container", node.name, expected, trial)
+    given, devices = str(report["given"]), [str(minor) for minor in report["devices"]]
+    said = str(report["output"]).strip().splitlines()
+    if report["code"]:
+        seen = said[-1] if said else f"podman: exit status {report['code']}"
+    elif devices != [given]:
+        seen = f"{_devices(set(devices)) or 'no GPU'} instead of {_devices({given})}"
+    elif report["refused"]:
+        seen = f"{_devices({given})} is there and cannot be opened"
+    else:
+        seen = ""
+    remedy = (
+        "Look at `nvidia-ctk cdi list`, at clusterwright-cdi.service, and run `podman run --device` in a job"
+    )
+    return judged("container", node.name, not seen, expected=expected, seen=seen or expected, remedy=remedy)
+
+
 def whole_nodes(group: Group, ran: Ran) -> GateResult:
     """Slurm would give one job every GPU: processors, memory and GPU affinity of the plan fit together."""
     expected = f"Slurm would give one job all {sum(node.gpus for node in group.nodes)} GPUs"

@@ -74,6 +74,13 @@ def isolate(session: Session, group: Group, token: Token) -> Trial:
     return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", {})
 
 
+def contain(session: Session, group: Group, token: Token) -> Trial:
+    """On every node of the group: a container in a task with one GPU looks for GPUs."""
+    count = len(group.nodes)
+    shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", "--gres=gpu:1"]
+    return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "container", {})
+
+
 def reduce(session: Session, handoff: Handoff, group: Group, token: Token) -> Trial:
     """Two ranks, on two nodes of the group where it has two."""
     pair = group.pair

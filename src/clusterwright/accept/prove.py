@@ -196,6 +196,10 @@ def _jobs(
         with connect() as own:
             return jobs.isolate(own, group, token)
 
+    def contain(group: jobs.Group) -> jobs.Trial:
+        with connect() as own:
+            return jobs.contain(own, group, token)
+
     def reduce(group: jobs.Group) -> jobs.Trial:
         with connect() as own:
             return jobs.reduce(own, handoff, group, token)
@@ -204,11 +208,14 @@ def _jobs(
         isolating = pool.map(isolate, with_gpus)
         reducing = pool.map(reduce, groups)
         isolated, reduced = list(isolating), list(reducing)
+        contained = list(pool.map(contain, (group for group in with_gpus if _has_containers(handoff, group))))
     if not all(trial.reports for trial in isolated + reduced):
         jobs.cancel(session, token)
     for trial in isolated:
         results += job_gates.gpu_isolation(handoff, trial)
     results += [job_gates.all_reduce(trial) for trial in reduced]
+    for trial in contained:
+        results += job_gates.container(trial)
     results += fabric.prove(handoff, with_gpus, connect, token)
     state, reason = _wait_for(session, batch) if batch else ("", "")
     output = session.run("cat", f"{token.folder}/batch.out", user=token.user).output if batch else ""
@@ -217,6 +224,13 @@ def _jobs(
         recorded = batch if state == "COMPLETED" else ""
         results.append(_accounting(session, isolated + reduced, recorded, token.user))
     return results
+
+
+def _has_containers(handoff: Handoff, group: jobs.Group) -> bool:
+    """A runtime, and what gives it GPUs."""
+    stacks = handoff.software["stacks"]
+    toolkit = all("container_toolkit" in stacks.get(node.pool, {}) for node in group.nodes)
+    return bool(handoff.software["containers"]) and toolkit
 
 
 def _left_alone(
