@@ -17,7 +17,7 @@ import tempfile
 SECONDS = 50
 SHELL = "/bin/sh"
 # Opened as they are: a device that the job was not given is refused, one that is given may have a fault.
-LOOK = "for f in /dev/nvidia[0-9]*; do echo $f; { : <$f; } 2>&1; done"
+LOOK = "for f in /dev/nvidia[0-9]*; do [ -e $f ] || continue; echo $f; (: <$f) 2>&1 || :; done"
 REFUSED = re.compile(r"Operation not permitted|Permission denied")
 
 

@@ -105,7 +105,8 @@ def _mounts() -> list[dict[str, object]]:
         "/run/simulated-node",
     )
     return [
-        {"hostPath": path, "containerPath": path, "options": ["ro", "nosuid", "nodev", "bind"]}
+        # What is mounted below comes along: a user's own namespace may not leave it behind.
+        {"hostPath": path, "containerPath": path, "options": ["ro", "nosuid", "nodev", "rbind", "rprivate"]}
         for path in paths
         if Path(path).exists()
     ]
