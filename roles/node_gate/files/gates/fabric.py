@@ -35,9 +35,9 @@ def fabric_cards(node: Node) -> str:
         complaints = [_complaint(port, rate) for port in ports if port["layer"] == LAYERS[kind]]
         good = complaints.count("")
         if good < count:
-            said = next((text for text in complaints if text), f"{len(complaints)} cards")
+            said = "".join(f"; {text}" for text in complaints if text)
             remedy = "Look at cable, transceiver and switch port; at `lspci` for a card that is gone"
-            raise Unmet(expected, f"{good} of them; {said}", remedy)
+            raise Unmet(expected, f"{good} of them{said}", remedy)
         told.append(expected)
     return ", ".join(told)
 
