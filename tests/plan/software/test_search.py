@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,3 +66,25 @@ def test_it_finds_the_best_answer_if_there_is_one(problem: Problem) -> None:
     else:
         assert found is not None
         assert {name: int(one.flavour) for name, one in found.items()} == expected
+
+
+@pytest.mark.parametrize("seed", [1017053, 1063490])
+def test_nothing_is_leapt_over(seed: int) -> None:
+    """resolvelib by itself finds no answer to the first of these, and not the best one to the second."""
+    chance = Random(seed)
+    names = [f"{number}@x" for number in range(chance.randint(6, 10))]
+    candidates = {
+        name: tuple(Candidate(None, str(number)) for number in range(chance.randint(3, 5))) for name in names
+    }
+    demands = []
+    for number in range(chance.randint(10, 26)):
+        source, target = chance.sample(names, 2)
+        groups = [chance.randint(0, 2) for _ in candidates[source]]
+        of_group = [sum(1 << bit for bit, group in enumerate(groups) if group == one) for one in (1, 2)]
+        masks = (1, (1 << len(candidates[target])) - 1)
+        cases = tuple((when, chance.randint(*masks)) for when in of_group if when)
+        demands.append(Demand(Given(target, "", f"reason {number}"), target, cases, source))
+    problem = Problem(candidates, tuple(demands))
+    found = best(problem)
+    assert found is not None
+    assert {name: int(one.flavour) for name, one in found.items()} == tried(problem)

@@ -56,7 +56,7 @@ def smallest(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T
             rest = [item for item in kept if item not in chunk]
             if fails(rest):
                 kept = rest
-    return kept if not kept or not fails([]) else []
+    return kept
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
