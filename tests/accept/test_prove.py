@@ -418,6 +418,7 @@ def test_a_slow_node_is_named_and_kept_out(accept: Accept) -> None:
     world = World(components=("nccl",), within={"gpu-002": 239.0})
     assert accept(world).failed == [("nccl-node", "gpu-002")]
     assert world.drained == ["gpu-002"]
+    assert not any("all_reduce_perf" in " ".join(job) for job in world.jobs), "with whom it would be tried"
 
 
 def test_when_no_node_is_well_none_is_drained(accept: Accept) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from clusterwright.accept import fabric_gates, jobs, nccl
 from clusterwright.accept.home import Token
@@ -36,12 +37,14 @@ def _prove(
     ran, found = nccl.alone(session, squad, token)
     results = fabric_gates.within(squad, ran, found, simulated=simulated)
     path = next((each.program for each in found.values() if each.program), "")
-    if path and len(squad.nodes) > 1:
+    slow = {result.node for result in results if result.status == "fail"}
+    fit = replace(squad, nodes=tuple(node for node in squad.nodes if node.name not in slow))
+    if path and len(fit.nodes) > 1:
 
         def ask(names: Sequence[str]) -> nccl.Together:
-            return nccl.together(session, handoff, squad, names, path, token)
+            return nccl.together(session, handoff, fit, names, path, token)
 
-        results += fabric_gates.between(squad, ask(squad.names), ask, simulated=simulated)
+        results += fabric_gates.between(fit, ask(fit.names), ask, simulated=simulated)
     _keep_out(session, squad, results)
     return results
 

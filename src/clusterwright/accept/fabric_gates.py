@@ -66,6 +66,8 @@ def between(
         return [GateResult(FABRIC, where, "fail", expected, fault, remedy, spent)]
     if len(bad) < len(squad.names):
         fault += f" with all {len(squad.names)} nodes; so is every group with this one in it"
+    if simulated:
+        fault += f" ({REHEARSAL})"
     return [GateResult(FABRIC, name, "fail", expected, fault, _BETWEEN, spent) for name in bad]
 
 
