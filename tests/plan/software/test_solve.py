@@ -35,6 +35,7 @@ def catalog(tmp_path: Path) -> SoftwareCatalog:
             library | Library | N | cluster
             tool | Tool | O | pool
             agent | Agent | O | pool
+            mount | Mount | O | pool
         """,
         releases="""
             driver | 500.1 | lts | open proprietary | | debian-12 | x86_64 arm64
@@ -50,6 +51,8 @@ def catalog(tmp_path: Path) -> SoftwareCatalog:
             tool | 4.0 | | | | debian-12 | x86_64
             tool | 5.0 | | | | debian-12 | x86_64
             agent | 1.0
+            mount | 2.1 | lts
+            mount | 2.2 | feature
         """,
         rules="""
             toolkit | ==2.* | requires | driver | >=500.2 | toolkit 2 needs driver 500.2
@@ -69,7 +72,10 @@ def catalog(tmp_path: Path) -> SoftwareCatalog:
             vendor | debian-12 | x86_64 | https://vendor.example/x86 | /
             vendor | debian-12 | arm64 | https://vendor.example/arm | / | | https://vendor.example/key | AB12
         """,
-        defaults="driver | vendor:nvidia | lts production",
+        defaults="""
+            driver | vendor:nvidia | lts production
+            mount | share:mount | lts
+        """,
     )
 
 
@@ -103,6 +109,11 @@ def test_the_best_channel_comes_before_the_newest_version(catalog: SoftwareCatal
         "==500.1": "500.1 open",
         "500 proprietary": "500.2 proprietary",
     }
+
+
+def test_channels_hold_for_what_is_wished_for_where_nothing_asks_for_it(catalog: SoftwareCatalog) -> None:
+    lock = solve({"cpu": CPU}, [wish("mount", "any")], "debian-12", catalog=catalog)
+    assert versions(lock, "cpu") == {"mount": "2.1"}
 
 
 def test_a_wish_brings_what_it_needs_to_the_machines_that_it_is_for(catalog: SoftwareCatalog) -> None:

@@ -48,8 +48,9 @@ def series(version: str) -> str:
 
 def channels_of(component: str, traits: Collection[str], catalog: SoftwareCatalog) -> tuple[str, ...]:
     """Preferred channels, the best first; none where the component has no channels to choose from."""
-    rows = (row for row in catalog.preferences if row.component == component)
-    return next((row.channels for row in rows if not row.trait or row.trait in traits), ())
+    rows = [row for row in catalog.preferences if row.component == component]
+    for_these = (row for row in rows if not row.trait or row.trait in traits)
+    return next((row.channels for row in (*for_these, *rows)), ())
 
 
 def needed_first(catalog: SoftwareCatalog) -> tuple[str, ...]:
