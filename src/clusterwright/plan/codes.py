@@ -40,11 +40,6 @@ CODES: Mapping[str, Meaning] = {
         "Machines without NVIDIA GPUs have no use for its driver, nor for what stands on it.",
         "versions: {driver: 580}, on machines with AMD GPUs",
     ),
-    "CW1369": Meaning(
-        "A wish for what comes from elsewhere",
-        "Versions can be chosen only of what the catalog of software has.",
-        "software: {slurm_repository: …, versions: {slurm: 25.11}}",
-    ),
     "CW1365": Meaning(
         "Wishes and facts that cannot be true together",
         "The finding names the smallest set of them: take any away, and there is an answer.",
@@ -60,5 +55,10 @@ CODES: Mapping[str, Meaning] = {
         "A package version that no source tells",
         "The version of the component is known, but not the exact one of its package (a note).",
         "",
+    ),
+    "CW1369": Meaning(
+        "A wish for what comes from elsewhere",
+        "Versions can be chosen only of what the catalog of software has.",
+        "software: {slurm_repository: …, versions: {slurm: 25.11}}",
     ),
 }

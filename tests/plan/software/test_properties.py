@@ -17,7 +17,8 @@ from clusterwright.plan.software.lock import Lock, Locked, loads
 from clusterwright.plan.software.problem import Candidate, Problem
 from clusterwright.plan.software.question import Question
 from clusterwright.plan.software.search import best, search
-from clusterwright.plan.software.solve import answer, stack
+from clusterwright.plan.software.solve import answer
+from clusterwright.plan.software.stack import stack
 from clusterwright.plan.software.wish import Wish
 
 from .case import facts
@@ -125,9 +126,11 @@ def test_without_a_wish_it_is_never_unsolvable_and_never_worse(
 ) -> None:
     gone = data.draw(st.sampled_from(question.wishes))
     assume(sum(wish.component == gone.component for wish in question.wishes) == 1)
-    before = best(stack(question).problem)
+    before = best(stack(question, catalog()).problem)
     assume(before is not None)
-    freed = stack(replace(question, wishes=tuple(wish for wish in question.wishes if wish != gone))).problem
+    freed = stack(
+        replace(question, wishes=tuple(wish for wish in question.wishes if wish != gone)), catalog()
+    ).problem
     after = best(freed)
     assert after is not None
     assert before is not None
@@ -142,7 +145,7 @@ def ranks(problem: Problem, chosen: Mapping[str, Candidate]) -> list[int]:
 @given(questions(least_wishes=2))
 @thorough
 def test_a_conflict_is_as_small_as_it_can_be(question: Question) -> None:
-    problem = stack(question).problem
+    problem = stack(question, catalog()).problem
     assume(search(problem) is None)
     reasons = conflict(problem)
     assert search(problem.only(set(reasons))) is None
@@ -154,14 +157,14 @@ def test_a_conflict_is_as_small_as_it_can_be(question: Question) -> None:
 @thorough
 def test_without_the_wishes_of_its_conflicts_a_question_has_an_answer(question: Question) -> None:
     plain = replace(question, wishes=())
-    assume(search(stack(plain).problem) is not None)
+    assume(search(stack(plain, catalog()).problem) is not None)
     try:
         answer(question)
     except Refused as refused:
         said = " ".join(finding.what for finding in refused.findings)
         if "CW1365" in {finding.code for finding in refused.findings}:
             rest = tuple(wish for wish in question.wishes if f"({wish.where.path})" not in said)
-            assert search(stack(replace(question, wishes=rest)).problem) is not None
+            assert search(stack(replace(question, wishes=rest), catalog()).problem) is not None
 
 
 @given(questions())
