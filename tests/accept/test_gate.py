@@ -243,7 +243,15 @@ def test_a_renamed_card_is_told_until_the_names_are_forgotten(healthy: Tree) -> 
 @needs_mknod
 @pytest.mark.parametrize(
     ("machine", "cards"),
-    [("p5.48xlarge", "32 efa cards active"), ("a4-highgpu-8g", "8 mrdma cards active"), ("l4-server", None)],
+    [
+        ("p5.48xlarge", "32 efa cards active"),
+        ("a4-highgpu-8g", "8 mrdma cards active"),
+        ("gb200-nvl72-tray", "4 infiniband cards active at 400 Gb/s"),
+        ("hgx-b200-8gpu", "8 infiniband cards active at 400 Gb/s"),
+        ("p4d.24xlarge", "4 efa cards active"),
+        ("rtx4090-workstation", None),
+        ("l4-server", None),
+    ],
 )
 def test_the_fabric_is_that_of_the_machine_type(machine: str, cards: str | None, tmp_path: Path) -> None:
     tree = gate_tree.healthy(tmp_path, machine)
