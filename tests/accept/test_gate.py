@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import gate_tree
 import pytest
+import yaml
 from gate_tree import FILES, Tree, needs_mknod, smi
 
 from clusterwright.providers.lab.simulators import faults
@@ -395,3 +397,16 @@ def test_only_quick_talks_to_slurm(healthy: Tree) -> None:
     healthy.run()
     healthy.run("--boot")
     assert slurm.asked == 0
+
+
+@pytest.mark.parametrize(
+    "file", [FILES / "gate", *sorted((FILES / "gates").glob("*.py"))], ids=lambda f: f.name
+)
+def test_the_oldest_python_of_a_node_reads_it(file: Path) -> None:
+    ast.parse(file.read_text(), feature_version=(3, 9))
+
+
+def test_every_module_is_placed_on_nodes() -> None:
+    rows = yaml.safe_load((FILES.parent / "node.yml").read_text())["files"]
+    placed = {row["path"] for row in rows if row["source"].startswith("gates/")}
+    assert placed == {f"/usr/lib/clusterwright/gates/{file.name}" for file in (FILES / "gates").glob("*.py")}
