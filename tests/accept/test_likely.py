@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from clusterwright.accept.likely import Evidence, Rule, likely, of_gates, rules
+from clusterwright.accept.likely import Evidence, Rule, likely, of_gates, of_report, rules
 from clusterwright.accept.result import GateResult
 
 JOURNALS = sorted((Path(__file__).parent / "journals").glob("*.txt"))
@@ -83,6 +84,17 @@ def test_failed_gates_are_evidence() -> None:
     ]
     [cause] = likely(of_gates(gates))
     assert (cause.name, cause.nodes) == ("gpu-gate", ("gpu-002",))
+
+
+def test_what_a_nodes_own_gates_left_is_evidence() -> None:
+    rows = [
+        {"name": "gpus", "status": "pass", "expected": "", "seen": "8 x NVIDIA H100"},
+        {"name": "fabric-cards", "status": "fail", "expected": "8 cards", "seen": "7 of them"},
+    ]
+    found = of_report("gpu-001", json.dumps({"gates": rows}))
+    assert found.text == "gate fabric-cards: expected 8 cards, seen 7 of them"
+    assert [cause.name for cause in likely([found])] == ["fabric-card"]
+    assert of_report("gpu-001", "cut off").text == "cut off"
 
 
 def test_no_pattern_takes_forever() -> None:

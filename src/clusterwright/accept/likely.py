@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -78,6 +79,16 @@ def of_gates(gates: Iterable[GateResult]) -> list[Evidence]:
         Evidence(gate.node, "gate", f"gate {gate.name}: expected {gate.expected}, seen {gate.seen}")
         for gate in failed
     ]
+
+
+def of_report(node: str, text: str) -> Evidence:
+    """What a node's own gates left in gate.json: the failed ones, one line each."""
+    try:
+        failed = [row for row in json.loads(text)["gates"] if row["status"] == "fail"]
+        lines = [f"gate {row['name']}: expected {row['expected']}, seen {row['seen']}" for row in failed]
+    except (ValueError, KeyError, TypeError):
+        return Evidence(node, "gate", text)
+    return Evidence(node, "gate", "\n".join(lines))
 
 
 def _cause(rule: Rule, texts: list[Evidence], nodes: Container[str]) -> LikelyCause | None:

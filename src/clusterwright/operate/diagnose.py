@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
-from clusterwright.accept.likely import Evidence, LikelyCause, likely
+from clusterwright.accept.likely import Evidence, LikelyCause, likely, of_report
 from clusterwright.event import Event, Report
 from clusterwright.finding import Refused
 from clusterwright.operate.asked import EVERYWHERE, ON_CONTROLLERS
@@ -95,7 +95,9 @@ def _of_operator(cluster: Cluster) -> Iterator[tuple[str, str]]:
 def _evidence(collected: Mapping[str, Mapping[str, str]]) -> Iterator[Evidence]:
     for name, found in collected.items():
         for file, text in found.items():
-            if file.endswith((".log", ".txt")) or file == "gate.json":
+            if file == "gate.json":
+                yield of_report(name, text)
+            elif file.endswith((".log", ".txt")):
                 yield Evidence(name, file.rpartition(".")[0], text)
 
 
