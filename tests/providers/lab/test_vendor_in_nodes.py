@@ -84,6 +84,17 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     )
     assert said == "1\n"
 
+    cards = "ibstat mlx5_3 | grep -E 'State|Physical|Rate' | xargs; ibstat -l | wc -l"
+    cards += "; ls /sys/class/net | grep -c rdma"
+    well = "State: Active Physical state: LinkUp Rate: 400\n8\n8\n"
+    world.on(node, "apt-get -qq update; apt-get -qq install -y --no-install-recommends infiniband-diags")
+    assert world.on(node, cards) == well
+    lab.inject("n1", "nic-down", 3)
+    lab.inject("n1", "nic-missing", 2)
+    assert world.on(node, cards) == "State: Down Physical state: Polling Rate: 10\n7\n7\n"
+    lab.repair("n1")
+    assert world.on(node, cards) == well
+
     lab.inject("n1", "driver-mismatch")
     assert "Driver/library version mismatch" in world.on(node, "nvidia-smi")
     lab.repair("n1")

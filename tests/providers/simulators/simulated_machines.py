@@ -84,6 +84,12 @@ class World:
         self.show(hardware)
         return self.node()
 
+    def load(self, module: str, version: str) -> None:
+        """As `attach` does at boot for a module that a package brought."""
+        folder = self.own / "modules"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / module).write_text(f"{version} simulated\n")
+
     def node(self, installed: str = "") -> Node:
         found = find_node(installed, self.state, self.own, self.markers)
         return replace(found, now=NOW, name="n1")

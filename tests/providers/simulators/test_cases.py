@@ -13,7 +13,7 @@ from simulated_machines import MACHINES, World
 from clusterwright.providers.lab.simulators.launch import simulator_of
 
 CASES = sorted(Path(__file__).with_name("cases").glob("*.txt"))
-VERSIONS = {"dcgmi": "4.4.2", "nvcc": "13.0.2", "nvidia-ctk": "1.18.0"}
+VERSIONS = {"dcgmi": "4.4.2", "nvcc": "13.0.2", "fi_info": "2.1.0", "nvidia-ctk": "1.18.0"}
 
 
 def head(text: str, name: str) -> str:
@@ -28,6 +28,8 @@ def test_a_program_answers_as_the_real_one(
     text = case.read_text()
     faults = [fault.split() for fault in head(text, "faults").split(",") if fault]
     world.machine(head(text, "machine"), *((name, int(index)) for name, index in faults))
+    for module, _, version in (word.partition("=") for word in head(text, "modules").split()):
+        world.load(module, version)
     for daemon in head(text, "running").split():
         world.run(daemon)
     monkeypatch.setattr(os, "getpid", lambda: 4242)

@@ -16,6 +16,7 @@ from pathlib import Path
 from clusterwright.finding import Where, refuse
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.files import link, place, remove_tree, write_atomically, write_json
+from clusterwright.providers.lab.simulators import rdma
 from clusterwright.providers.lab.simulators.hardware import GpuState, Hardware, SimulatedGpu, SimulatedNic
 from clusterwright.providers.lab.simulators.kernel_log import lines as kernel_log
 
@@ -37,6 +38,7 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     _write_sys(folder / "sys" / "nvidia", present)
     write_cards(folder / "sys", hardware.nics)
     _write_devices(folder / "dev", _devices(present))
+    write_tree(folder / "class", rdma.tree(hardware))
     write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())
 
@@ -80,6 +82,16 @@ def _devices(present: list[SimulatedGpu]) -> dict[str, tuple[int, int]]:
     return control | {f"nvidia{gpu.minor}": (gpu_major, gpu.minor) for gpu in present}
 
 
+def _amd_devices(present: list[SimulatedGpu]) -> dict[str, tuple[int, int]]:
+    """`attach` shows the render nodes in /dev/dri."""
+    major, _ = local_majors()
+    return {"kfd": (major, 0)} | {f"renderD{128 + gpu.minor}": (major, 128 + gpu.minor) for gpu in present}
+
+
+def _is_amd(gpu: SimulatedGpu) -> bool:
+    return gpu.model.startswith("AMD")
+
+
 def _write_devices(folder: Path, wanted: Mapping[str, tuple[int, int]]) -> None:
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
@@ -100,7 +112,7 @@ def write_words(folder: Path, hardware: Hardware) -> None:
     write_atomically(folder / "nics", "".join(f"{nic.name} {nic.state}\n" for nic in hardware.nics))
     write_atomically(folder / "driver", f"{hardware.loaded_driver or hardware.driver_version}\n".lstrip())
     write_atomically(folder / "kernel-log", "".join(f"{line}\n" for line in kernel_log(hardware)))
-    vendors = {"amd" if gpu.model.startswith("AMD") else "nvidia" for gpu in hardware.present}
+    vendors = {"amd" if _is_amd(gpu) else "nvidia" for gpu in hardware.present}
     flags = {
         "preinstalled": bool(hardware.driver_version),
         **{vendor: vendor in vendors for vendor in ("amd", "nvidia")},
@@ -110,6 +122,24 @@ def write_words(folder: Path, hardware: Hardware) -> None:
             write_atomically(folder / name, "")
         else:
             (folder / name).unlink(missing_ok=True)
+
+
+def write_tree(folder: Path, files: Mapping[str, str]) -> None:
+    """Exactly these files; the folders at the top stay, because a node has them mounted."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        name = path.relative_to(folder)
+        if path.is_file() and str(name) not in files:
+            path.unlink()
+        elif path.is_dir() and len(name.parts) > 1 and not any(path.iterdir()):
+            path.rmdir()
+    for wanted, text in files.items():
+        file = folder / wanted
+        if not file.exists() or file.read_text(encoding="utf-8") != f"{text}\n":
+            file.parent.mkdir(parents=True, exist_ok=True)
+            partial = file.with_name(f".{file.name}.partial")
+            partial.write_text(f"{text}\n", encoding="utf-8")
+            partial.rename(file)
 
 
 def _place_package(root: Path, target: str, folder: Traversable) -> None:
@@ -137,7 +167,7 @@ def _write_proc(folder: Path, present: list[SimulatedGpu]) -> None:
 
 
 def _write_sys(folder: Path, present: list[SimulatedGpu]) -> None:
-    """The shape of /sys/bus/pci/drivers/nvidia."""
+    """The shape of /sys/bus/pci/drivers/DRIVER."""
     _drop_others(folder, present)
     for gpu in present:
         write_atomically(folder / gpu.pci / "local_cpulist", f"{gpu.cpu_list}\n")

@@ -17,8 +17,10 @@ PROGRAMS = {
     "all_gather_perf": "nccl_tests:answer:",
     "all_reduce_perf": "nccl_tests:answer:",
     "alltoall_perf": "nccl_tests:answer:",
+    "amd-smi": "amd:amd_smi",
     "broadcast_perf": "nccl_tests:answer:",
     "dcgmi": "dcgmi:answer",
+    "fi_info": "libfabric:answer",
     "gdrcopy_copybw": "toolkit:gdrcopy_bandwidth",
     "gdrcopy_sanity": "toolkit:gdrcopy_sanity",
     "nv-fabricmanager": "services:start:",
@@ -31,6 +33,7 @@ PROGRAMS = {
     "nvml": "nvml:answer",
     "reduce_perf": "nccl_tests:answer:",
     "reduce_scatter_perf": "nccl_tests:answer:",
+    "rocm-smi": "amd:rocm_smi",
     "sendrecv_perf": "nccl_tests:answer:",
 }
 """Program → module and function; a colon at the end: one simulator of several programs, told which."""

@@ -77,5 +77,5 @@ def _write_tree(root: Path, package: VendorPackage) -> None:
 
 def _write(path: Path, text: str, mode: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode("latin-1"))
     path.chmod(mode)

@@ -9,6 +9,8 @@ from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files as resources
 
+from clusterwright.providers.lab.vendor import module
+
 UNITS = {
     "nv-fabricmanager": ("nvidia-fabricmanager", "NVIDIA fabric manager service"),
     "nv-hostengine": ("nvidia-dcgm", "NVIDIA DCGM service"),
@@ -60,7 +62,7 @@ class VendorPackage:
         return f"SIMULATED {self.name} {self.upstream} for clusterwright's lab"
 
     def files(self) -> Mapping[str, tuple[int, str]]:
-        """Path → mode and text; a mode of 0 is a symbolic link to the text."""
+        """Path → mode and text, a byte a letter; a mode of 0 is a symbolic link to the text."""
         found: dict[str, tuple[int, str]] = {
             f"/usr/share/doc/{self.name}/SIMULATED": (
                 0o644,
@@ -88,9 +90,27 @@ class VendorPackage:
             f'[ -e /run/simulated-hardware/hardware.json ] || {{ echo "{self.name} {REFUSAL}" >&2; exit 1; }}'
         )
         found = {"preinst": f"#!/bin/sh\nset -e\n{gate}\n"}
+        after = ""
         if any(entry.startswith("daemon:") for entry in self.carries):
-            found["postinst"] = "#!/bin/sh\nset -e\n[ ! -d /run/systemd/system ] || systemctl daemon-reload\n"
+            after += "[ ! -d /run/systemd/system ] || systemctl daemon-reload\n"
+        if self.modules:
+            after += module.built_script(self.source, self.upstream, self.modules)
+            removed = module.removed_script(self.source, self.upstream, self.modules)
+            found["prerm"] = f"#!/bin/sh\nset -e\n{removed}"
+        if after:
+            found["postinst"] = f"#!/bin/sh\nset -e\n{after}"
         return found
+
+    @property
+    def modules(self) -> list[str]:
+        """The kernel modules inside, as their files are named."""
+        names = [entry.removeprefix("module:") for entry in self.carries if entry.startswith("module:")]
+        return [name.replace("_", "-") for name in names]
+
+    @property
+    def source(self) -> str:
+        """What dkms calls them together."""
+        return self.modules[0].partition("-")[0]
 
 
 Files = dict[str, tuple[int, str]]
@@ -110,7 +130,14 @@ def _daemon(package: VendorPackage, what: str) -> Files:
 
 
 def _module(package: VendorPackage, what: str) -> Files:
-    return {f"{_MARKERS}/modules/{what}": (0o644, f"{package.upstream} {package.name} simulated\n")}
+    folder, name = f"/usr/src/{package.source}-{package.upstream}", what.replace("_", "-")
+    closed = "open" not in package.name
+    made = module.kernel_module(name, package.upstream, package.architecture, proprietary=closed)
+    return {
+        f"{_MARKERS}/modules/{what}": (0o644, f"{package.upstream} {package.name} simulated\n"),
+        f"{folder}/{name}.ko": (0o644, made.decode("latin-1")),
+        f"{folder}/dkms.conf": (0o644, module.dkms_conf(package.source, package.upstream, package.modules)),
+    }
 
 
 def _library(package: VendorPackage, what: str) -> Files:

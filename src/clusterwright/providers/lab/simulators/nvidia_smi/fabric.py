@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..hardware import SimulatedGpu, SimulatedNic
 from ..node import Answer, Node
+from ..rdma import devices
 from ..reading import Reading
 
 _LEGEND = """
@@ -19,7 +20,6 @@ Legend:
   PIX  = Connection traversing at most a single PCIe bridge
   NV#  = Connection traversing a bonded set of # NVLinks
 """
-_INFINIBAND_KINDS = ("infiniband", "efa", "mrdma", "irdma")
 
 
 def topology(node: Node, readings: list[Reading], arguments: Sequence[str]) -> Answer:
@@ -28,7 +28,8 @@ def topology(node: Node, readings: list[Reading], arguments: Sequence[str]) -> A
         return Answer(
             "Invalid combination of input arguments. Please run 'nvidia-smi topo -h' for help.\n", 2
         )
-    cards = [nic for nic in node.hardware.nics if nic.kind in _INFINIBAND_KINDS and nic.state != "missing"]
+    named = devices(node.hardware)
+    cards = [card for _, card in named]
     heads = [f"GPU{node.gpus.index(reading.gpu)}" for reading in readings]
     names = [f"NIC{number}" for number in range(len(cards))]
     columns = [*heads, *names, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
@@ -46,7 +47,7 @@ def topology(node: Node, readings: list[Reading], arguments: Sequence[str]) -> A
     text = "".join(f"{line}\n" for line in lines) + _LEGEND
     if cards:
         text += "\nNIC Legend:\n\n"
-        text += "".join(f"  {name}: {card.name}\n" for name, card in zip(names, cards, strict=True))
+        text += "".join(f"  {name}: {device}\n" for name, (device, _) in zip(names, named, strict=True))
     return Answer(f"{text}\n")
 
 
