@@ -17,7 +17,7 @@ PORT = "infiniband/mlx5_3/ports/1"
 
 def test_the_names_that_the_kernel_gives() -> None:
     assert [name for name, _ in devices(HGX)] == [f"mlx5_{number}" for number in range(8)]
-    assert [name for name, _ in devices(MACHINES["p5"])][:2] == ["rdmap16s0", "rdmap17s0"]
+    assert [name for name, _ in devices(MACHINES["p5"])][:2] == ["efa_0", "efa_1"]
     assert "mlx5_2" not in dict(devices(inject(HGX, "nic-missing", 2)))
     assert devices(MACHINES["l4"]) == []
 

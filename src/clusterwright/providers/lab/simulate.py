@@ -33,11 +33,13 @@ _UNIT = "simulated-hardware.service"
 def write_hardware(folder: Path, hardware: Hardware) -> None:
     """Make the trees under `folder` show the hardware; safe while a node has them mounted."""
     folder.mkdir(parents=True, exist_ok=True)
-    present = list(hardware.present)
-    _write_proc(folder / "proc" / "nvidia", present)
-    _write_sys(folder / "sys" / "nvidia", present)
+    amd = [gpu for gpu in hardware.present if _is_amd(gpu)]
+    nvidia = [gpu for gpu in hardware.present if not _is_amd(gpu)]
+    _write_proc(folder / "proc" / "nvidia", nvidia)
+    _write_sys(folder / "sys" / "nvidia", nvidia)
+    _write_sys(folder / "sys" / "amdgpu", amd)
     write_cards(folder / "sys", hardware.nics)
-    _write_devices(folder / "dev", _devices(present))
+    _write_devices(folder / "dev", _amd_devices(amd) if amd else _devices(nvidia))
     write_tree(folder / "class", rdma.tree(hardware))
     write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())

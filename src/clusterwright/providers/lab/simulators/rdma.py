@@ -14,14 +14,14 @@ _STATES = {
 }
 _WIDTHS = {25: "1X EDR", 50: "1X HDR", 100: "4X EDR", 200: "4X HDR", 400: "4X NDR", 800: "4X XDR"}
 _CARDS = {
-    "efa": ("", "EFA", "0.0.0.0", "Unspecified"),
+    "efa": ("efa_", "EFA", "0.0.0.0", "Unknown"),
     "infiniband": ("mlx5_", "MT4129", "28.39.1002", "InfiniBand"),
     "irdma": ("irdma", "irdma", "1.80", "Ethernet"),
     "mrdma": ("mlx5_", "MT4129", "28.39.1002", "Ethernet"),
     "roce": ("mlx5_", "MT4129", "28.39.1002", "Ethernet"),
 }
 """Kind of a machine type's card → name of its device, type, firmware and link layer: ibstat of ConnectX-7 in
-github.com/leptonai/gpud test data; an EFA by its PCI place (rdmap…) in awsome-distributed-training."""
+github.com/leptonai/gpud test data; `efa_0` in the AWS EFA guide."""
 _COUNTERS = (
     "excessive_buffer_overrun_errors", "link_downed", "link_error_recovery", "local_link_integrity_errors",
     "port_rcv_constraint_errors", "port_rcv_data", "port_rcv_errors", "port_rcv_packets",
@@ -37,8 +37,7 @@ def devices(hardware: Hardware) -> list[tuple[str, SimulatedNic]]:
     for nic in hardware.nics:
         if nic.kind not in _CARDS:
             continue
-        prefix = _CARDS[nic.kind][0]
-        name = f"{prefix}{number}" if prefix else f"rdmap{16 + number}s0"
+        name = f"{_CARDS[nic.kind][0]}{number}"
         number += 1
         if nic.state != "missing":
             found.append((name, nic))
