@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -12,7 +15,7 @@ import pytest
 from clusterwright.accept import blame, fabric_gates
 from clusterwright.accept.nccl import Alone, Squad, Together
 from clusterwright.accept.nccl_text import parse
-from clusterwright.accept.session import Ran
+from clusterwright.accept.session import Ran, program
 from clusterwright.catalog.machines import machine
 from clusterwright.handoff import Handoff
 from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu
@@ -61,6 +64,20 @@ def test_the_simulated_program_is_read_alike() -> None:
     table = parse(answer(node, "all_reduce_perf", words).text)
     assert table.bus == pytest.approx(478, abs=3)
     assert (table.ranks, table.hosts) == (8, ("gpu-001",))
+
+
+def test_no_line_of_a_task_is_so_long_that_srun_tears_it(tmp_path: Path) -> None:
+    """Two tasks that print at once: whole lines of up to 1024 bytes are all that srun keeps together."""
+    long = tmp_path / "all_reduce_perf"
+    long.write_text(f"#!/bin/sh\ncat {OUTPUTS / 'h100-node.txt'}\nprintf 'x%.0s' $(seq 3000)\n")
+    long.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7", "SLURMD_NODENAME": "gpu-001"}
+    command = [sys.executable, "-c", program("nccl_node"), "8", "1G", "8G"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    head, *rows = map(json.loads, done.stdout.splitlines())
+    assert (head["node"], head["code"], head["program"]) == ("gpu-001", 0, str(long))
+    assert max(map(len, done.stdout.splitlines())) < 1024
+    assert parse("\n".join(row["said"] for row in rows)).bus == parse(read("h100-node")).bus
 
 
 @pytest.fixture

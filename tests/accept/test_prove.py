@@ -119,10 +119,10 @@ class World:
         """Each node for itself, or all of them together."""
         if not any(word.endswith("all_reduce_perf") for word in ask.argv):
             found = {"gate": "nccl-node", "job": "20", "program": "/opt/all_reduce_perf", "code": 0}
-            outputs = ((name, _table([name], self.within.get(name, 478.0))) for name in nodes)
-            return ran(
-                "\n".join(json.dumps(found | {"node": name, "output": text}) for name, text in outputs)
-            )
+            heads = [found | {"node": name} for name in nodes]
+            tables = {name: _table([name], self.within.get(name, 478.0)) for name in nodes}
+            said = [{"node": name, "said": line} for name in nodes for line in tables[name].splitlines()]
+            return ran("\n".join(map(json.dumps, [*heads, *said])))
         return ran(_table(nodes, 97.0 if self.slow in nodes else 388.0))
 
     def _scontrol(self, ask: Ask) -> Ran:

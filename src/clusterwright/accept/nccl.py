@@ -72,7 +72,13 @@ def alone(session: Session, squad: Squad, token: Token) -> tuple[Ran, Mapping[st
     count = len(squad.nodes)
     command = ["/usr/bin/python3", "-c", program("nccl_node"), *_sizes(squad, gpus=True)]
     ran = jobs.start(session, squad.partition, token, _shape(squad, squad.names, count), command, {}, SECONDS)
-    return ran, {str(row["node"]): _alone(row) for row in jobs.json_lines(ran.output)}
+    rows = jobs.json_lines(ran.output)
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        if "said" in row:
+            said.setdefault(str(row["node"]), []).append(str(row["said"]))
+    heads = {str(row["node"]): row for row in rows if "program" in row}
+    return ran, {node: _alone(row, said.get(node, ())) for node, row in heads.items()}
 
 
 def together(
@@ -89,8 +95,8 @@ def together(
     return Together(tuple(names), ran, parse(f"{ran.output}\n{ran.error}"))
 
 
-def _alone(row: Mapping[str, Any]) -> Alone:
-    return Alone(str(row["program"]), parse(str(row.get("output", ""))), str(row["job"]))
+def _alone(head: Mapping[str, Any], said: Iterable[str]) -> Alone:
+    return Alone(str(head["program"]), parse("\n".join(said)), str(head["job"]))
 
 
 def _shape(squad: Squad, names: Sequence[str], count: int) -> list[str]:

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 SECONDS = 100
+SHORT = 400
 # Where it is built by hand or by an image: azhpc-images, the AWS Deep Learning AMIs, OCI's HPC images.
 PLACES = (
     "opt/nccl-tests/build",
@@ -28,6 +29,7 @@ def found() -> str:
 
 
 program = found()
+said = ""
 report: dict[str, object] = {
     "gate": "nccl-node",
     "job": os.environ["SLURM_JOB_ID"],
@@ -42,7 +44,9 @@ if program:
         done = subprocess.run(
             command, env=alone, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS
         )
-        report.update(code=done.returncode, output=done.stdout[-20_000:])
+        report["code"], said = done.returncode, done.stdout[-20_000:]
     except subprocess.TimeoutExpired:
-        report.update(code=124, output=f"no end within {SECONDS} s")
-sys.stdout.write(json.dumps(report, sort_keys=True) + "\n")
+        report["code"], said = 124, f"no end within {SECONDS} s"
+# srun keeps a line of a task together up to 1024 bytes (SLURM_IO_MAX_MSG_LEN); others tear a longer one.
+rows = [report, *({"node": report["node"], "said": line[:SHORT]} for line in said.splitlines())]
+sys.stdout.write("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
