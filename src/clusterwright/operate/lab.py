@@ -27,7 +27,7 @@ from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab, Share
 from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import Bind, LabNode
-from clusterwright.providers.lab.rootfs import Base
+from clusterwright.providers.lab.rootfs import Base, OnEvent
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
 from clusterwright.providers.lab.vendor.contents import Wanted, packages
@@ -160,7 +160,7 @@ def _on_base(key: str, base: Base) -> str:
     return hashlib.sha256(f"{key} {base.digest()}".encode()).hexdigest()[:16]
 
 
-def _told(report: Report, step: str):  # type: ignore[no-untyped-def]
+def _told(report: Report, step: str) -> OnEvent:
     def tell(subject: str, text: str) -> None:
         node = None if subject in ("base", "image") else subject
         report(Event(step, "progress", text, node))
