@@ -53,7 +53,7 @@ def dkms_conf(package: str, version: str, modules: list[str]) -> str:
 
 def built_script(package: str, version: str, modules: list[str]) -> str:
     """What dkms leaves when it has built them, for every kernel that has a folder and the running one."""
-    return f"""for kernel in $({{ ls /lib/modules 2> /dev/null; uname -r; }} | sort -u); do
+    return f"""for kernel in $({{ ls /lib/modules 2> /dev/null || true; uname -r; }} | sort -u); do
     made=/var/lib/dkms/{package}/{version}/$kernel/$(uname -m)/module
     mkdir -p "$made" "/lib/modules/$kernel/updates/dkms"
     for module in {" ".join(modules)}; do
