@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import subprocess
 from importlib.resources import files
 from pathlib import Path
@@ -137,6 +138,18 @@ def test_every_row_of_the_contents_can_be_built() -> None:
         assert all(package.carries or package.depends for package in made), name
         for package in made:
             assert package.files() and _programs(package) <= PROGRAMS.keys()
+
+
+@pytest.mark.skipif(shutil.which("modinfo") is None, reason="needs kmod")
+def test_the_real_modinfo_reads_a_module(tmp_path: Path) -> None:
+    for package, license in (("nvidia-kernel-open-dkms", "Dual MIT/GPL"), ("nvidia-kernel-dkms", "NVIDIA")):
+        [made] = packages([Wanted("driver", DRIVER, package)])
+        module = tmp_path / "nvidia-uvm.ko"
+        module.write_bytes(made.files()[f"/usr/src/nvidia-{DRIVER}/nvidia-uvm.ko"][1].encode("latin-1"))
+        told = subprocess.run(["modinfo", str(module)], capture_output=True, text=True, check=True).stdout
+        facts = {key: value.strip() for key, _, value in (line.partition(":") for line in told.splitlines())}
+        assert (facts["version"], facts["license"], facts["name"]) == (DRIVER, license, "nvidia-uvm")
+        assert "SIMULATED" in facts["description"]
 
 
 def _programs(package: VendorPackage) -> set[str]:

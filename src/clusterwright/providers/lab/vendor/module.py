@@ -60,6 +60,7 @@ def built_script(package: str, version: str, modules: list[str]) -> str:
         cp "/usr/src/{package}-{version}/$module.ko" "$made/"
         cp "/usr/src/{package}-{version}/$module.ko" "/lib/modules/$kernel/updates/dkms/"
     done
+    ln -sfn "{version}/$kernel/$(uname -m)" "/var/lib/dkms/{package}/kernel-$kernel-$(uname -m)"
     ! command -v depmod > /dev/null || depmod -a "$kernel" 2> /dev/null || true
 done
 ln -sfn /usr/src/{package}-{version} /var/lib/dkms/{package}/{version}/source
@@ -69,4 +70,4 @@ ln -sfn /usr/src/{package}-{version} /var/lib/dkms/{package}/{version}/source
 def removed_script(package: str, version: str, modules: list[str]) -> str:
     """The reverse, before the package goes."""
     files = " ".join(f"/lib/modules/*/updates/dkms/{name}.ko" for name in modules)
-    return f"rm -rf /var/lib/dkms/{package}/{version} {files}\n"
+    return f"rm -rf /var/lib/dkms/{package} {files}\n"
