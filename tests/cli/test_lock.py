@@ -64,3 +64,18 @@ def test_a_lock_that_was_touched_by_hand_is_not_current(gpu: Path) -> None:
     assert main(["lock", str(gpu), "--check"]) == 1
     assert main(["lock", str(gpu)]) == 0
     assert "hold: [cuda-toolkit-13-0]" in file.read_text()
+
+
+def test_a_lock_that_cannot_be_written_or_read_is_a_finding(
+    gpu: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("clusterwright.operate.home.write_atomically", full)
+        assert main(["lock", str(gpu)]) == 2
+    assert "CW9003 cannot be written (No space left on device)" in capsys.readouterr().err
+    beside(gpu).write_bytes(b"\xff")
+    assert main(["lock", str(gpu)]) == 2
+    assert "CW1366 the lock cannot be read: it is not text" in capsys.readouterr().err

@@ -64,12 +64,23 @@ def run(arguments: argparse.Namespace) -> int:
     current = before is not None and text == target.read_text(encoding="utf-8")
     differences = compare(before, lock)
     if not (current or arguments.check):
-        from clusterwright.operate.home import write_atomically
-
-        write_atomically(target, text)
+        _write(target, text)
     found = _Outcome(target, lock, before is not None, current, differences, tuple(gaps(lock, str(target))))
     found.show(as_json=arguments.json, only_checked=arguments.check)
     return FAILED if arguments.check and not current else FINE
+
+
+def _write(target: Path, text: str) -> None:
+    from clusterwright.finding import Where, refuse
+    from clusterwright.operate.home import write_atomically
+
+    try:
+        write_atomically(target, text)
+    except OSError as error:
+        what = f"cannot be written ({error.strerror})"
+        raise refuse(
+            "CW9003", Where(str(target)), what, "Make its folder one that you may write to"
+        ) from error
 
 
 def _solved(file: Path, before: Lock | None, upgrade: Sequence[str] | None) -> Lock:

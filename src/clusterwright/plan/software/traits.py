@@ -16,7 +16,7 @@ _RACK_GPUS = 36
 
 @dataclass(frozen=True, slots=True)
 class PoolFacts:
-    """What is known of a pool's machines, and where the description says so."""
+    """What is known of a pool's machines."""
 
     machine: str
     architecture: str
