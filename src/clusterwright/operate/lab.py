@@ -136,6 +136,10 @@ class LabMachines:
     def existing(self) -> Mapping[str, str]:
         return {node.name: node.state for node in self._lab.status().nodes}
 
+    def reboot(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> None:
+        self._lab.stop_nodes([node.name for node in handoff.nodes])
+        self.ensure(handoff, images, report)
+
     def remove(self, nodes: Collection[str], report: Report) -> None:
         self._lab.remove_nodes(sorted(nodes))
         for node in sorted(nodes):

@@ -28,20 +28,24 @@ def read(description: Path) -> Lock | None:
 def settled(spec: ClusterSpec, where: Place, description: Path) -> Lock:
     """The lock that a cluster is brought up with: the file's, or a new one where there is none.
 
-    `spec` passed its checks. Raises Refused when the file is not what it needs: nothing is installed that
-    nobody could review.
+    `spec` passed its checks. Raises Refused when the file would install something else than `spec` needs:
+    nothing is installed that nobody could review.
     """
     before = read(description)
     lock = answer(asked(Outline(spec, {}), where), before)
-    if before is not None and lock != before:
+    if before is not None and _installs(before) != _installs(lock):
         what = "the lock is not what the description needs any more"
         remedy = f"Run `clusterwright lock {description}`, and review what changed"
         raise refuse("CW8014", Where(str(beside(description))), what, remedy)
     return lock
 
 
-def rehearsed(played: ClusterSpec, where: Place, description: Path) -> Lock:
-    """The same for the lab: as near to the file as what the lab boots allows."""
-    before = read(description)
-    near = before if before and before.distribution == played.software.distribution else None
-    return answer(asked(Outline(played, {}), where), near)
+def _installs(lock: Lock) -> object:
+    """What a node would notice; the words that say why are none of it."""
+    return {
+        pool: {
+            name: (row.version, row.flavour, row.packages, row.services, row.hold)
+            for name, row in rows.items()
+        }
+        for pool, rows in lock.pools.items()
+    }

@@ -35,7 +35,10 @@ class Machines(Protocol):
         """How the nodes are reached, whether they answer or not."""
 
     def existing(self) -> Mapping[str, str]:
-        """Node → `running`, `stopped` …, as it is now."""
+        """Node → `running`, `frozen`, `stopped`, or `half-made` when its making was interrupted."""
+
+    def reboot(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> None:
+        """Shut these nodes down in order and boot them with the files they have; returns when they answer."""
 
     def remove(self, nodes: Collection[str], report: Report) -> None:
         """Remove nodes and all that was theirs."""

@@ -11,7 +11,7 @@ from clusterwright.checks import check
 from clusterwright.finding import Finding, Refused, Severity
 from clusterwright.handoff import Handoff, from_plan
 from clusterwright.handoff.software import MIRROR
-from clusterwright.operate.lock import rehearsed, settled
+from clusterwright.operate.lock import settled
 from clusterwright.operate.source import Source, rehearsal_name
 from clusterwright.plan import plan, rehearse
 from clusterwright.plan.model import ClusterPlan, Ground, Mirror
@@ -32,9 +32,8 @@ class Described:
 
     @cached_property
     def lock(self) -> Lock:
-        """The software of every pool. For a description that passed its checks."""
-        decide = rehearsed if self.rehearsal_of else settled
-        return decide(self.spec, self.loaded.where, Path(self.loaded.file))
+        """The software of every pool, in a rehearsal that of the original. For what passed its checks."""
+        return settled(self.loaded.spec, self.loaded.where, Path(self.loaded.file))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from clusterwright.operate.provider import machines_of
 from clusterwright.operate.source import Source, copy
 from clusterwright.spec.nodeset import fold
 
+_HALF_MADE = "half-made"
 REGISTER_SECONDS = 60.0
 """How long a node may take from a started slurmd to a state in which Slurm gives it jobs."""
 
@@ -99,7 +100,7 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
             doubt(work.home)
             _take_from_slurm(work, {*gone, *rebuilt})
             work.machines.remove([*gone, *rebuilt], report)
-        targets = _machines(work, wishes, present, report)
+        targets = _machines(work, wishes, {**present, **dict.fromkeys(rebuilt, _HALF_MADE)}, report)
         chosen = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
         nodes = configure(work.desired, chosen, report, full=wishes.full)
         created = tuple(name for name in targets if name not in present or name in rebuilt)
@@ -108,6 +109,7 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
             doubt(work.home)
         if outcome.broken:
             return outcome
+        _reboot(work, [node for node in outcome.changed if costs.get(node) is Impact.REBOOT], report)
         copy(source.file, work.home.applied_description_file)
         work.home.record_applied(work.handoff, work.prepared.files)
         _put_to_work(work, targets, [*created, *outcome.changed], report)
@@ -137,17 +139,36 @@ def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
 
 
 def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
-    """Nodes that run, each from an image that has everything installed."""
-    images = work.desired.images
-    for key, image in images.items():
-        bake = partial(install, work.desired, image, report=report)
-        work.machines.ensure_image(work.handoff, key, bake, report)
+    """Nodes that run; a new one is made from an image that has everything installed."""
     chosen = set(work.handoff.by_name)
     if wishes.create is not None:
         chosen &= {*present, *wishes.create}
-    nodes = tuple(node for node in work.handoff.nodes if node.name in chosen)
-    keys = {node: key for key, image in images.items() for node in image.nodes}
-    return work.machines.ensure(replace(work.handoff, nodes=nodes), keys, report)
+    made = {node for node in chosen if present.get(node, _HALF_MADE) == _HALF_MADE}
+    for key, image in work.desired.images.items():
+        if made & set(image.nodes):
+            bake = partial(install, work.desired, image, report=report)
+            work.machines.ensure_image(work.handoff, key, bake, report)
+    return work.machines.ensure(_only(work.handoff, chosen), _keys(work), report)
+
+
+def _only(handoff: Handoff, nodes: Collection[str]) -> Handoff:
+    return replace(handoff, nodes=tuple(node for node in handoff.nodes if node.name in nodes))
+
+
+def _keys(work: Work) -> Mapping[str, str]:
+    """Node → the key of its image."""
+    return {node: key for key, image in work.desired.images.items() for node in image.nodes}
+
+
+def _reboot(work: Work, nodes: Collection[str], report: Report) -> None:
+    """Before the change is recorded as applied: an interrupted run comes here again."""
+    if not nodes:
+        return
+    _take_from_slurm(work, nodes)
+    report(Event("reboot", "started", "what is loaded is exchanged", fold(nodes)))
+    work.machines.reboot(_only(work.handoff, nodes), _keys(work), report)
+    for node in sorted(nodes):
+        report(Event("reboot", "changed", "booted", node))
 
 
 def _put_to_work(work: Work, targets: Mapping[str, Target], nodes: Collection[str], report: Report) -> None:
