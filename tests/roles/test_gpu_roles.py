@@ -65,8 +65,8 @@ def test_every_component_is_some_roles_and_only_one() -> None:
     """RCCL and NCCL have one role for their settings, and each its own for packages."""
     taken = [row["name"] for _role, row in rows("components")]
     twice = sorted({name for name in taken if taken.count(name) > 1})
-    assert twice == ["opencl"]  # the loader is the same for both vendors
-    not_installed_here = {"kernel", "slurm"}
+    assert twice == ["kernel", "opencl"]  # the same for both vendors
+    not_installed_here = {"slurm"}
     assert {row.component for row in packages()} - not_installed_here <= set(taken)
 
 
