@@ -7,6 +7,7 @@ import pytest
 from clusterwright.catalog.machines import machines
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.software.asked import asked
+from clusterwright.plan.software.solve import answer
 from clusterwright.plan.software.traits import traits
 from clusterwright.spec.load import loads
 
@@ -66,3 +67,11 @@ def test_a_machine_that_is_only_played_runs_what_its_host_runs() -> None:
         "architecture:arm64",
         "architecture:x86_64",
     }
+
+
+def test_slurm_has_a_say_in_the_lock_and_is_not_in_it() -> None:
+    """Roles install Slurm by what each node does; a lock that did would start slurmctld everywhere."""
+    loaded = loads(DESCRIPTION.replace("{cuda: 13}", "{cuda: 13, pyxis: any}"))
+    rows = answer(asked(Outline(loaded.spec, {}), loaded.where)).pools["gpu"]
+    assert "pyxis" in rows
+    assert "slurm" not in rows

@@ -31,6 +31,8 @@ class Assembly:
     pools: Mapping[str, PoolFacts]
     problem: Problem
     answer: Answer
+    settled: frozenset[str]
+    """Components that are there by other means: they had a say, and are not installed from the lock."""
 
     def pool(self, pool: str) -> dict[str, Locked]:
         """What is locked in a pool, by component."""
@@ -39,8 +41,9 @@ class Assembly:
             for identifier, candidate in self.answer.items()
             if pool_of(identifier) == pool and candidate.release is not None
         }
+        names = sorted(chosen.keys() - self.settled)
         cuda = chosen["cuda"].version if "cuda" in chosen else ""
-        return {name: self._locked(name, pool, chosen[name], cuda) for name in sorted(chosen)}
+        return {name: self._locked(name, pool, chosen[name], cuda) for name in names}
 
     def _locked(self, component: str, pool: str, candidate: Candidate, cuda: str) -> Locked:
         release = candidate.release

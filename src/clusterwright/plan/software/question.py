@@ -12,7 +12,7 @@ from clusterwright.plan.software.wish import Wish
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A version that is settled already, wherever the component is."""
+    """A version that is settled already: what is chosen fits it, and it is not for the lock to install."""
 
     component: str
     accepts: str

@@ -53,7 +53,8 @@ def answer(
     found = best(asked.problem)
     if found is None:
         raise Refused(conflicts(question, known))
-    assembly = Assembly(known, question.distribution, question.pools, asked.problem, found)
+    settled = frozenset(given.component for given in question.given)
+    assembly = Assembly(known, question.distribution, question.pools, asked.problem, found, settled)
     pools = {pool: assembly.pool(asked.alike[pool]) for pool in question.pools}
     return Lock(
         distribution=question.distribution,
