@@ -134,6 +134,9 @@ def test_every_row_of_the_contents_can_be_built() -> None:
         for word, value in words.items():
             name = name.replace(word, value)
         made = packages([Wanted(row["component"], DRIVER, name)])
+        if row["carries"] == "distribution":
+            assert made == ()
+            continue
         assert name in {package.name for package in made}
         assert all(package.carries or package.depends for package in made), name
         for package in made:

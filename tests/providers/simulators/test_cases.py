@@ -13,7 +13,15 @@ from simulated_machines import MACHINES, World
 from clusterwright.providers.lab.simulators.launch import simulator_of
 
 CASES = sorted(Path(__file__).with_name("cases").glob("*.txt"))
-VERSIONS = {"dcgmi": "4.4.2", "nvcc": "13.0.2", "fi_info": "2.1.0", "nvidia-ctk": "1.18.0"}
+VERSIONS = {
+    "dcgmi": "4.4.2",
+    "nvcc": "13.0.2",
+    "enroot": "4.0.1",
+    "fi_info": "2.1.0",
+    "lctl": "2.15.8",
+    "ofed_info": "25.10-1.2.8",
+    "nvidia-ctk": "1.18.0",
+}
 
 
 def head(text: str, name: str) -> str:

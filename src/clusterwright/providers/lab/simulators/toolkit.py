@@ -1,4 +1,4 @@
-"""nvcc, which only tells its version, and the checks of GDRCopy."""
+"""Programs of which only little is asked: nvcc, ofed_info, enroot, and the checks of GDRCopy."""
 
 from __future__ import annotations
 
@@ -34,3 +34,17 @@ def gdrcopy_bandwidth(node: Node, arguments: Sequence[str]) -> Answer:
     if node.module("gdrdrv") is None:
         return Answer(error="error opening driver (errno=2/No such file or directory)\n", status=1)
     return Answer("writing test, simulated by clusterwright: a rehearsal, no measurement\nclosing gdrdrv\n")
+
+
+def ofed_info(node: Node, arguments: Sequence[str]) -> Answer:
+    """`ofed_info -s`: the release of DOCA-OFED."""
+    if list(arguments) in (["-s"], ["-n"]):
+        return Answer(f"OFED-internal-{node.installed}:\n" if arguments[0] == "-s" else f"{node.installed}\n")
+    return Answer(f"OFED-internal-{node.installed} (simulated by clusterwright):\n")
+
+
+def enroot(node: Node, arguments: Sequence[str]) -> Answer:
+    """`enroot version`; it starts no container."""
+    if list(arguments) == ["version"]:
+        return Answer(f"{node.installed}\n")
+    return Answer(error="[ERROR] simulated by clusterwright: starts no container\n", status=1)

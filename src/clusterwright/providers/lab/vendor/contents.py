@@ -22,6 +22,10 @@ class Wanted:
     version: str | None = None
 
 
+_DISTRIBUTION = "distribution"
+"""Carried by what the lab takes from the distribution as it is: the real program runs on simulated ground."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     pattern: str
@@ -40,6 +44,8 @@ def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[Ven
         if (each.package, version) in found:
             continue
         row = _row_of(each.package)
+        if row and row.carries == (_DISTRIBUTION,):
+            continue
         words = _words(each, architecture)
         depends = [_filled(name, words) for name in row.depends] if row else []
         carries = tuple(_filled(entry, words) for entry in row.carries) if row else ()

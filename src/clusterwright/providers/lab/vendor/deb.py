@@ -58,10 +58,15 @@ def compile_library(source: str, version: str, target: Path, *defines: str) -> N
 
 
 def _write_tree(root: Path, package: VendorPackage) -> None:
-    remove_tree(root)
+    write_tree(root, package)
     _write(root / "DEBIAN" / "control", control(package), 0o644)
     for name, text in package.scripts().items():
         _write(root / "DEBIAN" / name, text, 0o755)
+
+
+def write_tree(root: Path, package: VendorPackage) -> list[str]:
+    """Everything that the package brings, below a root; the paths of all of it."""
+    remove_tree(root)
     for path, (mode, text) in package.files().items():
         target = root / path.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -73,6 +78,7 @@ def _write_tree(root: Path, package: VendorPackage) -> None:
         compile_library(source, package.upstream, root / path.lstrip("/"))
     for folder, _, _ in os.walk(root):
         Path(folder).chmod(0o755)
+    return sorted([*package.files(), *package.libraries()])
 
 
 def _write(path: Path, text: str, mode: int) -> None:

@@ -41,6 +41,14 @@ def sign(home: Path, release: Path) -> None:
         _gpg(ring, _SIGNED, "--armor", "--detach-sign", "--output", signature, str(release))
 
 
+def sign_detached(home: Path, file: Path) -> None:
+    """`FILE.asc` beside a file, as dnf looks for it."""
+    public_key(home)
+    with _keyring() as ring:
+        _gpg(ring, _CREATED, "--import", str(home / "secret.asc"))
+        _gpg(ring, _SIGNED, "--armor", "--detach-sign", "--output", f"{file}.asc", str(file))
+
+
 @contextmanager
 def _keyring() -> Iterator[Path]:
     """A short path of its own, as the agent's socket has one; the agent ends with it."""

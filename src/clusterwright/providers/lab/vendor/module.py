@@ -67,7 +67,7 @@ ln -sfn /usr/src/{package}-{version} /var/lib/dkms/{package}/{version}/source
 """
 
 
-def removed_script(package: str, version: str, modules: list[str]) -> str:
+def removed_script(package: str, modules: list[str]) -> str:
     """The reverse, before the package goes."""
     files = " ".join(f"/lib/modules/*/updates/dkms/{name}.ko" for name in modules)
     return f"rm -rf /var/lib/dkms/{package} {files}\n"

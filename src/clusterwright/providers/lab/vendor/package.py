@@ -95,7 +95,7 @@ class VendorPackage:
             after += "[ ! -d /run/systemd/system ] || systemctl daemon-reload\n"
         if self.modules:
             after += module.built_script(self.source, self.upstream, self.modules)
-            removed = module.removed_script(self.source, self.upstream, self.modules)
+            removed = module.removed_script(self.source, self.modules)
             found["prerm"] = f"#!/bin/sh\nset -e\n{removed}"
         if after:
             found["postinst"] = f"#!/bin/sh\nset -e\n{after}"
@@ -105,15 +105,20 @@ class VendorPackage:
     def modules(self) -> list[str]:
         """The kernel modules inside, as their files are named."""
         names = [entry.removeprefix("module:") for entry in self.carries if entry.startswith("module:")]
-        return [name.replace("_", "-") for name in names]
+        return [_file_name(name) for name in names]
 
     @property
     def source(self) -> str:
         """What dkms calls them together."""
-        return self.modules[0].partition("-")[0]
+        return self.modules[0]
 
 
 Files = dict[str, tuple[int, str]]
+
+
+def _file_name(module: str) -> str:
+    """The kernel knows modules with underscores; NVIDIA's files have dashes."""
+    return module.replace("_", "-") if module.startswith("nvidia") else module
 
 
 def _program(package: VendorPackage, what: str) -> Files:
@@ -130,7 +135,7 @@ def _daemon(package: VendorPackage, what: str) -> Files:
 
 
 def _module(package: VendorPackage, what: str) -> Files:
-    folder, name = f"/usr/src/{package.source}-{package.upstream}", what.replace("_", "-")
+    folder, name = f"/usr/src/{package.source}-{package.upstream}", _file_name(what)
     closed = "open" not in package.name
     made = module.kernel_module(name, package.upstream, package.architecture, proprietary=closed)
     return {

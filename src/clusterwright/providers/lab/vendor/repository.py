@@ -9,22 +9,26 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import remove_tree, write_atomically
 from clusterwright.providers.lab.vendor import key
 from clusterwright.providers.lab.vendor.deb import EPOCH, build_deb
 from clusterwright.providers.lab.vendor.package import VendorPackage
+from clusterwright.providers.lab.vendor.rpm import build_rpm, file_name
 
+Kind = Literal["deb", "rpm"]
 KEY_FILE = "key.asc"
 _LABEL = "clusterwright lab: SIMULATED packages"
 
 
-def build(packages: Iterable[VendorPackage], folder: Path, key_home: Path) -> Path:
-    """A flat repository (`deb [signed-by=…] URL /`) under `folder`; one that is there is not made again."""
+def build(packages: Iterable[VendorPackage], folder: Path, key_home: Path, kind: Kind = "deb") -> Path:
+    """A flat repository (`deb [signed-by=…] URL /`, or `baseurl` of dnf) under `folder`; one that is there is
+    not made again."""
     wanted = sorted(packages, key=lambda package: (package.name, package.version, package.architecture))
     public = key.public_key(key_home)
-    content = [[package.digest for package in wanted], public]
+    content = [[package.digest for package in wanted], public, *([kind] if kind != "deb" else [])]
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
     made = folder / digest
     if made.exists():
@@ -33,9 +37,13 @@ def build(packages: Iterable[VendorPackage], folder: Path, key_home: Path) -> Pa
     remove_tree(partial)
     partial.mkdir(parents=True)
     try:
-        _fill(partial, wanted, folder / "packages")
         write_atomically(partial / KEY_FILE, public)
-        key.sign(key_home, partial / "Release")
+        if kind == "deb":
+            _fill(partial, wanted, folder / "packages")
+            key.sign(key_home, partial / "Release")
+        else:
+            _fill_rpm(partial, wanted, folder / "packages")
+            key.sign_detached(key_home, partial / "repodata" / "repomd.xml")
         if not made.exists():
             partial.rename(made)
     finally:
@@ -52,6 +60,15 @@ def _fill(folder: Path, packages: list[VendorPackage], cache: Path) -> None:
     write_atomically(folder / "Packages", index)
     (folder / "Packages.gz").write_bytes(gzip.compress(index.encode(), mtime=EPOCH))
     write_atomically(folder / "Release", _release(folder))
+
+
+def _fill_rpm(folder: Path, packages: list[VendorPackage], cache: Path) -> None:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = list(pool.map(lambda package: build_rpm(package, cache), packages))
+    for package, rpm in zip(packages, made, strict=True):
+        os.link(rpm, folder / file_name(package))
+    stamps = ["--set-timestamp-to-revision", "--revision", str(EPOCH)]
+    run(["createrepo_c", "--quiet", "--no-database", "--workers", "1", *stamps, str(folder)])
 
 
 def _release(folder: Path) -> str:
