@@ -147,7 +147,7 @@ class Tree:
         what = f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {loaded}  Release Build  (root)\n"
         self.write("/proc/driver/nvidia/version", what)
         self.write("/kernel.log", "".join(f"{line}\n" for line in lines(hardware)))
-        write_cards(self.root / "sys/bus/pci/drivers", hardware.nics)
+        write_cards(self.root / "sys/bus/pci/drivers", hardware)
 
     def inject(self, fault: str, index: int = 0) -> None:
         self.simulator("nvidia-smi")

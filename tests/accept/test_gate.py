@@ -6,6 +6,7 @@ import ast
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -410,3 +411,54 @@ def test_every_module_is_placed_on_nodes() -> None:
     rows = yaml.safe_load((FILES.parent / "node.yml").read_text())["files"]
     placed = {row["path"] for row in rows if row["source"].startswith("gates/")}
     assert placed == {f"/usr/lib/clusterwright/gates/{file.name}" for file in (FILES / "gates").glob("*.py")}
+
+
+@needs_mknod
+def test_libfabric_finds_every_efa_card(tmp_path: Path) -> None:
+    tree = gate_tree.healthy(tmp_path, "p5.48xlarge")
+    efa = {"version": "1.51.0", "flavour": "", "packages": {}, "services": [], "hold": []}
+    tree.expected["stack"] = {**gate_tree.STACK, "efa": efa}
+    tree.plan()
+    tree.write("/sys/module/efa/initstate", "live")
+    tree.simulator("fi_info")
+    assert tree.seen("fabric-provider") == "fi_getinfo: -61 (No data available)", "its module is not loaded"
+    modules = tree.simulated / "own" / "modules"
+    modules.mkdir()
+    (modules / "efa").write_text("2.17.2\n")
+    assert tree.failed() == []
+    tree.inject("nic-missing", 3)
+    assert tree.failed() == ["fabric-cards", "fabric-provider"]
+    assert tree.seen("fabric-provider") == "31 domains"
+
+
+def test_each_efa_card_counts_once(tmp_path: Path) -> None:
+    """libfabric 2 lists it in the fabrics `efa` and `efa-direct`."""
+    tree = gate_tree.healthy(tmp_path, "p4d.24xlarge")
+    tree.expected["stack"] = {"efa": {"version": "1.51.0", "packages": {}, "services": [], "hold": []}}
+    tree.plan()
+    rows = "".join(
+        f"provider: efa\\n    fabric: {fabric}\\n    domain: rdmap{16 + card}s27-rdm\\n"
+        for fabric in ("efa", "efa-direct")
+        for card in range(4)
+    )
+    tree.program("fi_info", f"printf '{rows}'")
+    assert tree.seen("fabric-provider") == "4 domains"
+
+
+def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
+    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    tree.expected["stack"] = {}
+    tree.plan()
+    tree.simulator("rocm-smi")
+    modules = tree.simulated / "own" / "modules"
+    modules.mkdir()
+    (modules / "amdgpu").write_text("6.12.12\n")
+    assert tree.failed() == []
+    tree.inject("gpu-missing", 2)
+    assert tree.seen("gpus") == "7 GPUs by rocm-smi"
+    small = replace(tree.hardware.gpus[0], memory_mib=65520)
+    tree.show(replace(tree.hardware.without_faults(), gpus=(small, *tree.hardware.without_faults().gpus[1:])))
+    assert tree.failed() == ["gpus"]
+    assert tree.seen("gpus") == "card0 has 65520 MiB"
+    tree.program("rocm-smi", "echo 'ERROR:root:Driver not initialized (amdgpu not found in modules)'; exit 1")
+    assert "Driver not initialized" in tree.seen("gpus")

@@ -58,19 +58,18 @@ def test_a_node_shows_its_cards_below_their_driver(lab: Lab) -> None:
 
 def test_cards_follow_the_state(tmp_path: Path) -> None:
     nics = (SimulatedNic("a", 400), SimulatedNic("b", 100, kind="efa"), SimulatedNic("c", 200, kind="gvnic"))
-    write_cards(tmp_path, nics)
+    write_cards(tmp_path, simulate.Hardware(nics=nics))
     shown = {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.glob("*/*/*/*/ports/1/*")}
     assert shown["mlx5_core/0000:e0:00.0/infiniband/mlx5_0/ports/1/link_layer"] == "InfiniBand\n"
-    assert shown["efa/0000:e0:01.0/infiniband/efa_0/ports/1/state"] == "4: ACTIVE\n"
+    assert shown["efa/0000:e0:01.0/infiniband/efa_1/ports/1/state"] == "4: ACTIVE\n"
     assert len({path.split("/")[1] for path in shown}) == 2
-    write_cards(
-        tmp_path, (replace(nics[0], state="polling", rate_gbps=100), replace(nics[1], state="missing"))
-    )
+    broken = (replace(nics[0], state="polling"), replace(nics[1], state="missing"))
+    write_cards(tmp_path, simulate.Hardware(nics=broken))
     [port] = tmp_path.glob("*/*/infiniband/*/ports/1")
     assert [(port / file).read_text() for file in ("state", "phys_state", "rate")] == [
         "1: DOWN\n",
         "2: Polling\n",
-        "100 Gb/sec (4X EDR)\n",
+        "10 Gb/sec (4X SDR)\n",
     ]
 
 

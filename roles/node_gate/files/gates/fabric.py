@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 from gates.node import Node, Unmet, Unseen
 
 # By PCI address and driver, which /sys/class/infiniband does not tell without following links.
 CARDS = "/sys/bus/pci/drivers"
+FI_INFO = "/opt/amazon/efa/bin/fi_info"
+DOMAIN = re.compile(r"^\s*domain: (\S+)", re.MULTILINE)
 NAMES = "/var/lib/clusterwright/links.json"
 MEMLOCK_FLOOR = 16 << 30  # what the fabric checks of awsome-distributed-training ask for
 # Card kind → what the kernel calls its link layer: RoCE is Ethernet, and EFA is neither
@@ -64,6 +67,23 @@ def _ports(node: Node) -> list[dict]:
             }
         )
     return found
+
+
+def fabric_provider(node: Node) -> str:
+    """libfabric finds every EFA card: a program that finds none falls back to sockets."""
+    planned_cards = sum(card["kind"] == "efa" for card in planned(node))
+    status, output = node.run(shutil.which("fi_info") or FI_INFO, "-p", "efa", "-t", "FI_EP_RDM")
+    if status == 127:
+        raise Unseen("fi_info is not installed")
+    # Each card stands there once for each of the fabrics `efa` and `efa-direct`.
+    domains = set(DOMAIN.findall(output))
+    if len(domains) != planned_cards:
+        said = output.splitlines()[-1] if output and not domains else f"{len(domains)} domains"
+        remedy = (
+            "Look at `lsmod` for efa, at `ibv_devices`, and at the security group: EFA needs all of its own"
+        )
+        raise Unmet(f"{planned_cards} domains of the provider efa", said, remedy)
+    return f"{planned_cards} domains"
 
 
 def link_names(node: Node) -> str:

@@ -38,7 +38,7 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     _write_proc(folder / "proc" / "nvidia", nvidia)
     _write_sys(folder / "sys" / "nvidia", nvidia)
     _write_sys(folder / "sys" / "amdgpu", amd)
-    write_cards(folder / "sys", hardware.nics)
+    write_cards(folder / "sys", hardware)
     _write_devices(folder / "dev", _amd_devices(amd) if amd else _devices(nvidia))
     write_tree(folder / "class", rdma.tree(hardware))
     write_words(folder, hardware)
