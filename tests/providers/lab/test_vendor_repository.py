@@ -143,6 +143,51 @@ def test_every_row_of_the_contents_can_be_built() -> None:
             assert package.files() and _programs(package) <= PROGRAMS.keys()
 
 
+RPM_TOOLS = ("dnf", "rpmbuild", "createrepo_c")
+EL = tuple(
+    Wanted("driver", DRIVER, name, f"3:{DRIVER}-1.el9")
+    for name in ("kmod-nvidia-open-dkms", "nvidia-driver-cuda", "nvidia-persistenced")
+)
+SHELL = VendorPackage("shell", "1-1", "base", provides=("/bin/sh",))
+"""In place of a distribution: a package with scripts needs it."""
+
+
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("dnf", "rpmbuild", "createrepo_c"))), reason="needs dnf, rpmbuild"
+)
+def test_dnf_verifies_the_rpm_repository_and_resolves_the_driver(tmp_path: Path) -> None:
+    served = build((*packages(EL), SHELL), tmp_path / "vendor", tmp_path / "key", "rpm")
+    settings = {
+        "reposdir": "/nonexistent",
+        "cachedir": str(tmp_path / "cache"),
+        "lab.gpgcheck": "0",
+        "lab.repo_gpgcheck": "1",
+        "lab.gpgkey": f"file://{served}/key.asc",
+    }
+    argv = ["dnf", "-y", f"--installroot={tmp_path}/root", "--releasever=9"]
+    argv += [f"--repofrompath=lab,file://{served}"]
+    argv += [f"--setopt={name}={value}" for name, value in settings.items()]
+    planned = subprocess.run(
+        [*argv, "install", "--assumeno", "nvidia-driver-cuda", "kmod-nvidia-open-dkms"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "libnvidia-ml1" in planned.stdout, planned.stderr
+    assert planned.stdout.count(f"3:{DRIVER}-1.el9") == 4
+
+    again = build((*packages(EL), SHELL), tmp_path / "elsewhere", tmp_path / "key", "rpm")
+    for made in served.rglob("*"):
+        if made.is_file():
+            assert (again / made.relative_to(served)).read_bytes() == made.read_bytes(), made.name
+
+    metadata = served / "repodata/repomd.xml"
+    metadata.write_text(metadata.read_text().replace("<revision>", "<revision>9"))
+    for folder in ("cache", "root"):
+        shutil.rmtree(tmp_path / folder, ignore_errors=True)
+    assert subprocess.run([*argv, "makecache"], capture_output=True, check=False).returncode != 0
+
+
 @pytest.mark.skipif(shutil.which("modinfo") is None, reason="needs kmod")
 def test_the_real_modinfo_reads_a_module(tmp_path: Path) -> None:
     for package, license in (("nvidia-kernel-open-dkms", "Dual MIT/GPL"), ("nvidia-kernel-dkms", "NVIDIA")):

@@ -49,6 +49,7 @@ def build_rpm(package: VendorPackage, cache: Path) -> Path:
             environ=environ,
         )
         [built] = (top / "made").rglob("*.rpm")
+        os.utime(built, (EPOCH, EPOCH))  # the index of a repository tells it
         built.rename(made)
     finally:
         remove_tree(top)
