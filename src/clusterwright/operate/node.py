@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prepare import described
 from clusterwright.operate.queue import TAKES_JOBS
+from clusterwright.operate.remote import run_on
 from clusterwright.operate.source import Source
 from clusterwright.operate.up import Wishes, up
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.nodeset import expand
 
 RESUME_SECONDS = 30.0
+_LOGGED = "clusterwright: gate xid"
 DRAIN_SECONDS = 7 * 24 * 3600.0
 """A drain waits as long as jobs may run."""
 
@@ -45,9 +48,12 @@ def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: boo
 
 
 def resume(cluster: Cluster, text: str, report: Report) -> None:
-    """Give these nodes jobs again."""
+    """Give these nodes jobs again: a person says that they are repaired."""
     names = cluster.nodes(text)
     queue = cluster.queue()
+    for name, (_, reason) in queue.states().items():
+        if name in names and reason.startswith(_LOGGED):
+            _settle(cluster.targets[name])
     queue.update(names, "resume")
     late = queue.take_up(names, RESUME_SECONDS, TAKES_JOBS)
     for name in names:
@@ -55,6 +61,12 @@ def resume(cluster: Cluster, text: str, report: Report) -> None:
         report(
             Event("resume", "ok" if taken else "failed", "takes jobs" if taken else "takes none yet", name)
         )
+
+
+def _settle(node: Target) -> None:
+    """Tell the node's gates so: the kernel's log still has what was wrong."""
+    elevate = "" if node.user == "root" else "sudo -n "
+    run_on(node, f"{elevate}/usr/lib/clusterwright/gate --repaired", timeout=90)
 
 
 def _in_description(source: Source, text: str) -> tuple[str, ...]:
