@@ -219,6 +219,14 @@ def test_a_moment_of_slowdown_is_no_fault(healthy: Tree) -> None:
     assert "throttle" not in healthy.failed("--quick")
 
 
+def test_a_daemon_that_is_started_anew_is_no_fault(healthy: Tree) -> None:
+    unit, active = healthy.root / "units/nvidia-dcgm.service", healthy.root / "active"
+    unit.rename(active)
+    unit.write_text(active.read_text().replace("=active", "=activating"))
+    healthy.program("nvidia-smi", f"(sleep 0.3; cp {active} {unit}) >/dev/null 2>&1 &\n{smi(8)}")
+    assert "gpu-services" not in healthy.failed("--quick")
+
+
 def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> None:
     refusal = "echo 'Field \"fabric.state\" is not a valid field to query.'; exit 2"
     old = smi(8).replace(", Completed'", "'")

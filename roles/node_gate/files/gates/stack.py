@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 
 from gates.node import Node, Unmet, Unseen
 
 MODULES = {"driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
 LOADED = re.compile(r"NVIDIA UNIX (Open )?.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s")
 SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")  # each refuses another driver than its own
+RESTART_SECONDS = 1.0  # a daemon that is just started anew is no fault
 APPLY = "Run `clusterwright up`: it installs what the lock says"
 
 
@@ -86,22 +88,28 @@ def _loaded(node: Node, module: str) -> bool:
 def gpu_services(node: Node) -> str:
     """The daemons of the stack run: Fabric Manager, IMEX, DCGM, the persistence daemon."""
     names = services(node)
+    stopped = _stopped(node, names)
+    if stopped:
+        time.sleep(RESTART_SECONDS)
+        stopped = _stopped(node, names)
+    for name, state in sorted(stopped.items()):
+        command = ["journalctl", "--unit", name, "--lines=1", "--output=cat", "--quiet", "--no-pager"]
+        _, said = node.run(*command)
+        last = f": {said.splitlines()[-1]}" if said else ""
+        remedy = f"Look at `journalctl -u {name}`; its version must equal the driver's"
+        raise Unmet(f"{name} active", state + last, remedy)
+    return ", ".join(name.rpartition(".")[0] for name in names)
+
+
+def _stopped(node: Node, names: list[str]) -> dict[str, str]:
+    """State and result of those that are not active."""
     _, output = node.run("systemctl", "show", "--property=Id,ActiveState,Result", *names)
-    states = {}
+    states = dict.fromkeys(names, "unknown")
     for block in output.split("\n\n"):
         fields = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
-        states[fields.get("Id", "")] = fields
-    for name in names:
-        fields = states.get(name, {})
-        if fields.get("ActiveState") != "active":
-            _, said = node.run(
-                "journalctl", "--unit", name, "--lines=1", "--output=cat", "--quiet", "--no-pager"
-            )
-            seen = f"{fields.get('ActiveState', 'unknown')} ({fields.get('Result', 'unknown')})"
-            last = said.splitlines()[-1] if said else ""
-            remedy = f"Look at `journalctl -u {name}`; its version must equal the driver's"
-            raise Unmet(f"{name} active", f"{seen}: {last}" if last else seen, remedy)
-    return ", ".join(name.rpartition(".")[0] for name in names)
+        state = fields.get("ActiveState", "")
+        states[fields.get("Id", "")] = state if state == "active" else f"{state} ({fields.get('Result', '')})"
+    return {name: states[name] for name in names if states[name] != "active"}
 
 
 def services(node: Node) -> list[str]:
