@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent
@@ -79,6 +80,7 @@ def _model(row: dict[str, str]) -> Model:
     return Model(**told)  # type: ignore[arg-type]  # the columns are the fields; a test reads every row
 
 
+@cache
 def _rows(name: str) -> list[dict[str, str]]:
     with (_FOLDER / name).open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from xml.sax.saxutils import escape
+from html import escape
 
 from ..node import Answer, Node
 from ..reading import Reading
@@ -87,7 +87,7 @@ def _xml(lines: Iterable[Line], indent: str) -> Iterator[str]:
         elif line.value:
             # The text says `0x1B` where the XML says `1B`, and writes what has parts on lines of its own.
             value = line.value.removeprefix("0x") if line.tag.startswith("pci_") else line.value
-            yield f"{indent}<{line.tag}>{escape(value)}</{line.tag}>"
+            yield f"{indent}<{line.tag}>{escape(value, quote=False)}</{line.tag}>"
             yield from _xml(line.lines, indent)
         else:
             yield f"{indent}<{line.tag}>"
