@@ -205,3 +205,16 @@ def _programs(package: VendorPackage) -> set[str]:
     kinds = [entry.split(":", 1) for entry in package.carries]
     assert {what for kind, what in kinds if kind == "daemon"} <= UNITS.keys()
     return {what.rpartition("/")[2] for kind, what in kinds if kind in ("program", "daemon")}
+
+
+def test_a_machine_without_a_compiler_leaves_the_library_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = packages([Wanted("driver", DRIVER, "libnvidia-ml1")])
+    assert wanted[0].libraries()
+    monkeypatch.setattr("clusterwright.providers.lab.vendor.package.can_compile", lambda: False)
+    served = build(wanted, tmp_path / "vendor", tmp_path / "key")
+    [deb] = served.glob("*.deb")
+    listed = subprocess.run(["dpkg-deb", "-c", str(deb)], capture_output=True, text=True, check=True).stdout
+    assert "markers/library" in listed
+    assert "libnvidia-ml.so" not in listed

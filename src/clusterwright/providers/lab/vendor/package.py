@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from importlib.resources import files as resources
+from pathlib import Path
 
 from clusterwright.providers.lab.vendor import module
 
@@ -76,6 +78,8 @@ class VendorPackage:
 
     def libraries(self) -> Mapping[str, str]:
         """Path → the C that it is made of."""
+        if not can_compile():
+            return {}
         names = [entry.removeprefix("library:") for entry in self.carries if entry.startswith("library:")]
         text = (resources("clusterwright.providers.lab.vendor") / "nvml.c").read_text(encoding="utf-8")
         return {f"{self.library_folder}/{name.rpartition('.')[0]}.{self.upstream}": text for name in names}
@@ -116,6 +120,11 @@ class VendorPackage:
 Files = dict[str, tuple[int, str]]
 
 
+def can_compile() -> bool:
+    """Whether this machine has a C compiler and its headers; a lab without one has no simulated NVML."""
+    return shutil.which("gcc") is not None and Path("/usr/include/stdio.h").exists()
+
+
 def _file_name(module: str) -> str:
     """The kernel knows modules with underscores; NVIDIA's files have dashes."""
     return module.replace("_", "-") if module.startswith("nvidia") else module
@@ -147,10 +156,10 @@ def _module(package: VendorPackage, what: str) -> Files:
 
 def _library(package: VendorPackage, what: str) -> Files:
     """The library itself is compiled; see `libraries`."""
-    return {
-        f"{_MARKERS}/library": (0o644, f"{package.upstream} {package.name} simulated\n"),
-        f"{package.library_folder}/{what}": (0, f"{what.rpartition('.')[0]}.{package.upstream}"),
-    }
+    found: Files = {f"{_MARKERS}/library": (0o644, f"{package.upstream} {package.name} simulated\n")}
+    if can_compile():
+        found[f"{package.library_folder}/{what}"] = (0, f"{what.rpartition('.')[0]}.{package.upstream}")
+    return found
 
 
 def _file(package: VendorPackage, what: str) -> Files:
