@@ -74,6 +74,7 @@ def _pair(indent: str, label: str, value: str) -> str:
 def _text(lines: Iterable[Line], indent: str) -> Iterator[str]:
     for line in lines:
         if not line.label:
+            yield from _text(line.lines, indent)
             continue
         yield _pair(indent, line.label, line.value) if line.value else f"{indent}{line.label}"
         yield from _text(line.lines, f"{indent}    ")

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from ..partitions import profiles
 from ..reading import Reading
 from .query import fields
 
@@ -26,7 +27,31 @@ class Line:
 
 def gpu_lines(reading: Reading) -> tuple[Line, ...]:
     """In the order of the captures."""
-    return tuple(_filled(line, reading) for line in _template())
+    return tuple(
+        _mig_devices(reading) if line.tag == "mig_devices" and reading.mig_devices else _filled(line, reading)
+        for line in _template()
+    )
+
+
+def _mig_devices(reading: Reading) -> Line:
+    """One section a device, where a GPU without any says None."""
+    devices = []
+    for index, device in enumerate(reading.mig_devices):
+        profile = next(each for each in profiles(reading.model.mig) if each.name == device.profile)
+        total = reading.gpu.memory_mib * profile.slices // 8
+        usage = (
+            Line("Total", "total", f"{total} MiB"),
+            Line("Used", "used", "0 MiB"),
+            Line("Free", "free", f"{total} MiB"),
+        )
+        facts = (
+            Line("Index", "index", str(index)),
+            Line("GPU Instance ID", "gpu_instance_id", str(device.instance.id)),
+            Line("Compute Instance ID", "compute_instance_id", "0"),
+            Line("FB Memory Usage", "fb_memory_usage", "", usage),
+        )
+        devices.append(Line("MIG Device", "mig_device", "", facts))
+    return Line("", "mig_devices", "", tuple(devices))
 
 
 def _filled(line: Line, reading: Reading) -> Line:
