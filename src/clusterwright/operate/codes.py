@@ -70,6 +70,11 @@ CODES: Mapping[str, Meaning] = {
         "It is described, and its machine is not there.",
         "ssh lab gpu-003, before `up`",
     ),
+    "CW8015": Meaning(
+        "Only simulated hardware can be broken",
+        "`node break` is for finding out that a fault is found.",
+        "node break prod gpu-001 ecc",
+    ),
     "CW8014": Meaning(
         "The lock is out of date",
         "The description or the catalog changed since `clusterwright lock` wrote it.",

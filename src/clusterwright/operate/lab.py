@@ -145,6 +145,14 @@ class LabMachines:
         for node in sorted(nodes):
             report(Event("nodes", "changed", "removed", node))
 
+    def break_hardware(self, node: str, fault: str, number: int) -> None:
+        """Raises Refused for a fault or a part that the node does not have."""
+        self._lab.inject(node, fault, number)
+
+    def mend_hardware(self, node: str, fault: str | None, number: int | None) -> None:
+        """Take back one fault, or without a name all."""
+        self._lab.repair(node, fault, number)
+
     def destroy(self, report: Report) -> None:
         self._lab.destroy()
         report(Event("nodes", "changed", "removed"))

@@ -1,4 +1,4 @@
-"""The lock beside a description: read and held against what it needs, or made where there is none."""
+"""The lock beside a description: held against what it needs, or made where there is none."""
 
 from __future__ import annotations
 
@@ -6,23 +6,10 @@ from pathlib import Path
 
 from clusterwright.finding import Where, refuse
 from clusterwright.plan.outline import Outline
-from clusterwright.plan.software import Lock, beside, loads
+from clusterwright.plan.software import Lock, beside, load
 from clusterwright.plan.software.asked import Place, asked
 from clusterwright.plan.software.solve import answer
 from clusterwright.spec.cluster import ClusterSpec
-
-
-def read(description: Path) -> Lock | None:
-    """The lock of a description, or None where there is none. Raises Refused for one that is damaged."""
-    file = beside(description)
-    try:
-        return loads(file.read_text(encoding="utf-8"), str(file))
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        remedy = "Mend or remove it, and run `clusterwright lock` again"
-        raise refuse("CW1366", Where(str(file)), f"the lock cannot be read: {reason}", remedy) from error
 
 
 def settled(spec: ClusterSpec, where: Place, description: Path) -> Lock:
@@ -31,12 +18,13 @@ def settled(spec: ClusterSpec, where: Place, description: Path) -> Lock:
     `spec` passed its checks. Raises Refused when the file would install something else than `spec` needs:
     nothing is installed that nobody could review.
     """
-    before = read(description)
+    file = beside(description)
+    before = load(file) if file.exists() else None
     lock = answer(asked(Outline(spec, {}), where), before)
     if before is not None and _installs(before) != _installs(lock):
         what = "the lock is not what the description needs any more"
         remedy = f"Run `clusterwright lock {description}`, and review what changed"
-        raise refuse("CW8014", Where(str(beside(description))), what, remedy)
+        raise refuse("CW8014", Where(str(file)), what, remedy)
     return lock
 
 

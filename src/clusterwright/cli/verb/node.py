@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Mapping
 
 from clusterwright.cli.arguments import Verbs, add_target
 from clusterwright.cli.ending import FAILED, FINE
 
-_ABOUT = """Add, replace, drain or resume nodes.
+_ABOUT = """Add, replace, drain or resume nodes; break simulated ones on purpose.
 
 NODES is a node set as Slurm writes it: gpu-001, gpu-[001-004]. No other node is rebuilt or restarted."""
 
@@ -19,6 +21,8 @@ def add(verbs: Verbs) -> None:
     _replace(actions)
     _drain(actions)
     _resume(actions)
+    _break(actions)
+    _mend(actions)
 
 
 def _add(actions: Verbs) -> None:
@@ -69,9 +73,42 @@ def _resume(actions: Verbs) -> None:
     _targets(parser)
 
 
-def _targets(parser: argparse.ArgumentParser) -> None:
+def _break(actions: Verbs) -> None:
+    parser = actions.add(
+        "break",
+        _run_break,
+        "Break the simulated hardware of a lab's nodes.\n\n"
+        "The node's gate finds it within two minutes and takes the node out of the queue, or at once with\n"
+        "`clusterwright accept`. Without a FAULT: what can be broken. `node mend` takes it back.",
+        examples={
+            "clusterwright node break lab": "every fault and what it is",
+            "clusterwright node break lab gpu-001 ecc --number 3": "memory errors on GPU 3",
+        },
+    )
+    _targets(parser, nargs="?")
+    parser.add_argument(
+        "fault", metavar="FAULT", nargs="?", help="its name: ecc, xid, nvlink-down, nic-down …"
+    )
+    parser.add_argument(
+        "--number", metavar="N", type=int, default=0, help="which GPU or fabric card (default 0)"
+    )
+
+
+def _mend(actions: Verbs) -> None:
+    parser = actions.add(
+        "mend",
+        _run_mend,
+        "Take back what `node break` did.",
+        examples={"clusterwright node mend lab gpu-001": "all of it"},
+    )
+    _targets(parser)
+    parser.add_argument("fault", metavar="FAULT", nargs="?", help="only this fault")
+    parser.add_argument("--number", metavar="N", type=int, help="only of this GPU or card")
+
+
+def _targets(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     add_target(parser)
-    parser.add_argument("nodes", metavar="NODES", help="a node set: gpu-001, gpu-[001-004]")
+    parser.add_argument("nodes", metavar="NODES", nargs=nargs, help="a node set: gpu-001, gpu-[001-004]")
 
 
 def _run_add(arguments: argparse.Namespace) -> int:
@@ -124,3 +161,36 @@ def _run_resume(arguments: argparse.Namespace) -> int:
     with progress(as_json=arguments.json) as report:
         node.resume(Cluster.named(arguments.cluster), arguments.nodes, report)
     return FINE
+
+
+def _run_break(arguments: argparse.Namespace) -> int:
+    from clusterwright.operate import broken
+    from clusterwright.operate.cluster import Cluster
+
+    if not arguments.fault:
+        _show(broken.faults(), as_json=arguments.json)
+        return FINE
+    cluster = Cluster.named(arguments.cluster)
+    nodes = broken.break_hardware(cluster, arguments.nodes, arguments.fault, arguments.number)
+    _show(dict.fromkeys(nodes, broken.faults()[arguments.fault]), as_json=arguments.json)
+    return FINE
+
+
+def _run_mend(arguments: argparse.Namespace) -> int:
+    from clusterwright.operate import broken
+    from clusterwright.operate.cluster import Cluster
+
+    cluster = Cluster.named(arguments.cluster)
+    nodes = broken.mend_hardware(cluster, arguments.nodes, arguments.fault, arguments.number)
+    _show(dict.fromkeys(nodes, "mended"), as_json=arguments.json)
+    return FINE
+
+
+def _show(rows: Mapping[str, str], *, as_json: bool) -> None:
+    """A name and what is told of it, a line each."""
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    width = max(map(len, rows), default=0)
+    for name, words in rows.items():
+        print(f"{name:<{width}}  {words}")

@@ -1,0 +1,41 @@
+"""Hardware broken on purpose, to see that it is found: only where it is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterwright.finding import Where, refuse
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.lab import LabMachines
+from clusterwright.providers.lab.simulators.faults import FAULTS
+
+
+def faults() -> Mapping[str, str]:
+    """Every fault by name: what it is, and what its number counts."""
+    numbered = {"gpu": " (of GPU N)", "nic": " (of fabric card N)", "node": ""}
+    return {fault.name: f"{fault.what}{numbered[fault.of]}" for fault in FAULTS.values()}
+
+
+def break_hardware(cluster: Cluster, text: str, fault: str, number: int) -> tuple[str, ...]:
+    """Inject a fault into nodes that run; returns their names."""
+    machines, nodes = _simulated(cluster), cluster.nodes(text)
+    for node in nodes:
+        machines.break_hardware(node, fault, number)
+    return nodes
+
+
+def mend_hardware(cluster: Cluster, text: str, fault: str | None, number: int | None) -> tuple[str, ...]:
+    """Take back a fault, or all that were injected; returns the nodes."""
+    machines, nodes = _simulated(cluster), cluster.nodes(text)
+    for node in nodes:
+        machines.mend_hardware(node, fault, number)
+    return nodes
+
+
+def _simulated(cluster: Cluster) -> LabMachines:
+    machines = cluster.machines
+    if isinstance(machines, LabMachines):
+        return machines
+    what = "its hardware is real, and nothing here breaks that"
+    remedy = "Rehearse the cluster with `clusterwright up --lab`, and break the rehearsal"
+    raise refuse("CW8015", Where(path=cluster.name), what, remedy)
