@@ -16,7 +16,7 @@ from clusterwright.plan.outline import Outline
 from clusterwright.spec.nodeset import expand
 
 RESUME_SECONDS = 30.0
-_LOGGED = "clusterwright: gate xid"
+_LOGGED = "clusterwright: gate "
 DRAIN_SECONDS = 7 * 24 * 3600.0
 """A drain waits as long as jobs may run."""
 
