@@ -53,7 +53,7 @@ def install(root: Path) -> None:
         place(root, f"{PROGRAMS}/{name}", (programs / name).read_text(), 0o755)
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
-    place(root, f"{PROGRAMS}/all_reduce_perf", launcher, 0o755)
+    place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
