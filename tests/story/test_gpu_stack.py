@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from .ground import DESCRIPTION, Desk
@@ -11,9 +13,7 @@ OLD, NEW = "595.58.03", "595.91.07"
 WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}}}, monitoring: false}}\n"
 VERSION = "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0"
 FOUND = {
-    "ecc": "ecc",
     "gpu-missing": "gpus",
-    "nvlink-down": "nvlink",
     "thermal-slowdown": "throttle",
     "nic-missing": "fabric-cards",
     "nic-down": "fabric-cards",
@@ -49,6 +49,14 @@ def test_a_fault_takes_its_node_out_of_the_queue_until_it_is_mended(
     assert "drained" not in desk.run("status", "story")
 
 
+def test_a_gpu_with_memory_errors_is_exchanged_with_its_node(desk: Desk) -> None:
+    """What the driver wrote to the kernel's log asks for a reset, also when nothing else shows the fault."""
+    desk.run("node", "break", "story", "gpu-002", "ecc", "--number", "3")
+    said = desk.on("gpu-002", "/usr/lib/clusterwright/gate --quick", code=1)
+    assert "FAIL ecc: " in said and "Xid 48" in said
+    assert desk.outcome("node", "replace", "story", "gpu-002")["accepted"]
+
+
 def test_a_slow_network_is_no_accepted_cluster(desk: Desk) -> None:
     desk.run("node", "break", "story", "gpu-002", "network-slow")
     said = desk.run("accept", "story", code=1)
@@ -58,7 +66,7 @@ def test_a_slow_network_is_no_accepted_cluster(desk: Desk) -> None:
 
 def test_nothing_unreviewed_is_installed(desk: Desk) -> None:
     desk.describe(WISH.replace(OLD, NEW))
-    assert "CW8014" in desk.run("up", "cluster.yaml", code=1)
+    assert "CW8014" in desk.run("up", "cluster.yaml", code=2)
     assert desk.on("gpu-001", VERSION).split() == [OLD]
 
 
@@ -66,8 +74,10 @@ def test_a_newer_driver_waits_for_jobs_and_then_takes_one_reboot(desk: Desk) -> 
     desk.run("lock", "cluster.yaml")
     assert "reboot  gpu-[001-002]" in desk.run("diff", "cluster.yaml")
     job = desk.submit("gpu-001")
-    assert "CW8006" in desk.run("up", "cluster.yaml", code=1)
+    assert "CW8006" in desk.run("up", "cluster.yaml", code=2)
     desk.as_user("scancel", job)
+    while desk.as_user("squeue", "--noheader"):
+        time.sleep(0.3)
     boots = "cat /proc/1/stat | cut -d' ' -f22"
     login = desk.on("login", boots)
     assert desk.outcome("up", "cluster.yaml")["accepted"]

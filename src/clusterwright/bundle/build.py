@@ -99,7 +99,7 @@ class Bundle:
                 yield node
 
     def _key(self, node: Node) -> tuple[object, ...]:
-        return node.roles, node.site, node.name == self._server, node.pool if self._has_stack(node) else ""
+        return node.roles, node.pool, node.name == self._server
 
     def _installed(self, node: Node) -> Mapping[str, Any]:
         """Components of the lock that some role of the node takes."""
@@ -107,9 +107,6 @@ class Bundle:
         applied = (role for role in roles() if holds(role.applies, known))
         taken = {row["name"] for role in applied for row in role.components_in(stack, known)}
         return {name: row for name, row in stack.items() if name in taken}
-
-    def _has_stack(self, node: Node) -> bool:
-        return bool(stack_of(self._handoff, node))
 
     def _kind(self, node: Node) -> Kind:
         key = self._key(node)
@@ -128,7 +125,12 @@ class Bundle:
             *generated.vendors(self._handoff, node, self._attachments),
         )
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
-        generic = (*rendered, *self._generated(node, named), *generated.started_with(self._handoff, active))
+        generic = (
+            *rendered,
+            *self._generated(node, named),
+            *generated.started_with(self._handoff, active),
+            *generated.started_with_versions(self._installed(node)),
+        )
         files = [_file(file, active) for file in generic]
         files += [_file(file, active, early=True) for file in early]
         filled = values(self._handoff, node)

@@ -13,7 +13,7 @@ from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mou
 from clusterwright.bundle.role import Role
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health
-from clusterwright.catalog.changes import costs
+from clusterwright.catalog.changes import Impact, cost_of_component, costs
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
@@ -65,7 +65,7 @@ def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[
         yield NodeFile(f"/etc/apt/sources.list.d/clusterwright-{name}.sources", _deb822(row, keyring), ())
     for component, row in sorted(stack.items()):
         pins = "\n".join(
-            f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n"
+            f"Package: {package}\nPin: version {version}\nPin-Priority: 1000\n"
             for package, version in sorted(row["packages"].items())
             if version
         )
@@ -118,6 +118,16 @@ def started_with(handoff: Handoff, units: Iterable[str]) -> Iterator[NodeFile]:
             text = json.dumps(values, indent=1, sort_keys=True, default=list) + "\n"
             path = f"/etc/clusterwright/started-with/{unit}.json"
             yield NodeFile(path, text, (), affects=(f"{unit}:restart",))
+
+
+def started_with_versions(stack: Mapping[str, Any]) -> Iterator[NodeFile]:
+    """Daemons of components that are exchanged beside what runs; others start anew with the reboot."""
+    for component, row in sorted(stack.items()):
+        if cost_of_component(component, "changed").impact is Impact.LIVE:
+            for service in row["services"]:
+                path = f"/etc/clusterwright/started-with/{service}.json"
+                text = json.dumps({component: row["version"]}) + "\n"
+                yield NodeFile(path, text, (), affects=(f"{service}:restart",))
 
 
 def users(handoff: Handoff) -> tuple[WantedUser, ...]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from clusterwright.catalog.table import rows
 
-Kind = Literal["added", "removed", "changed"]
+Kind = Literal["added", "removed", "changed", "lowered"]
 
 
 class Impact(StrEnum):
@@ -60,3 +60,10 @@ def costs() -> Mapping[str, Cost]:
 def cost(name: str, kind: Kind = "changed") -> Cost:
     """The row for a property; every property of the hand-off has one."""
     return costs().get(f"{name}:{kind}") or costs()[name]
+
+
+def cost_of_component(component: str, kind: Kind) -> Cost:
+    """The row for a component of the lock; one without a row is replaced beside what runs."""
+    general = "software.stacks"
+    found = costs().get(f"{general}:{kind}") or costs().get(f"{general}.{component}")
+    return found or costs()[general]

@@ -11,6 +11,7 @@ from clusterwright.catalog.slurm import settings
 from clusterwright.change.files import file_changes
 from clusterwright.change.model import Change
 from clusterwright.change.reach import reach
+from clusterwright.change.stacks import STACKS, stack_changes
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 from clusterwright.spec.nodeset import expand
@@ -33,6 +34,7 @@ def diff(
         *_hardware(old, new),
         *_sites(old, new),
         *_sections(old, new),
+        *stack_changes(old, new),
         *file_changes(old, new, old_files, new_files),
     ]
     touching = (change for change in changes if change.nodes)
@@ -97,7 +99,7 @@ def _sections(old: Handoff, new: Handoff) -> Iterator[Change]:
     for section in _SECTIONS:
         before, after = getattr(old, section), getattr(new, section)
         for key in sorted({*before, *after}):
-            if before.get(key) != after.get(key):
+            if f"{section}.{key}" != STACKS and before.get(key) != after.get(key):
                 yield from _property(new, f"{section}.{key}", before.get(key), after.get(key))
 
 
@@ -111,7 +113,7 @@ def _property(new: Handoff, path: str, before: Any, after: Any) -> Iterator[Chan
         what: Kind = _kind(name in before, name in after) if members else "changed"
         impact, units = _price(new, path, name, what)
         loses_jobs = path == "scheduler.partitions" and what == "removed"
-        nodes = _ordered(new.by_name, expand(was["nodes"])) if loses_jobs else reach(new, path, units, name)
+        nodes = _ordered(new.by_name, expand(was["nodes"])) if loses_jobs else reach(new, path, units)
         yield Change(nodes, what, f"{path}.{name}" if name else path, impact, units)
 
 

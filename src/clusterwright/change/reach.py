@@ -13,7 +13,6 @@ _ROLE_OF_UNIT = {
     "slurmd": "compute",
     "sackd": "login",
 }
-_BY_POOL = "software.stacks"
 _ON_THE_CONTROLLER = ("fabric.", "scheduler.")
 
 
@@ -24,10 +23,8 @@ def running(handoff: Handoff, unit: str) -> tuple[str, ...]:
     return tuple(node.name for node in nodes)
 
 
-def reach(handoff: Handoff, path: str, units: tuple[str, ...], member: str = "") -> tuple[str, ...]:
-    """Nodes that a property, or one member of it, touches: where daemons restart, else where it is read."""
-    if path == _BY_POOL:
-        return tuple(node.name for node in handoff.nodes if node.pool == member)
+def reach(handoff: Handoff, path: str, units: tuple[str, ...]) -> tuple[str, ...]:
+    """Nodes that a property touches: those of the daemons that restart, else where it is read."""
     if units:
         touched = {name for unit in units for name in running(handoff, unit)}
         return tuple(node.name for node in handoff.nodes if node.name in touched)
