@@ -10,10 +10,12 @@ from clusterwright.operate.lab import LabMachines
 from clusterwright.providers.lab.simulators.faults import FAULTS
 
 
-def faults() -> Mapping[str, str]:
-    """Every fault by name: what it is, and what its number counts."""
-    numbered = {"gpu": " (of GPU N)", "nic": " (of fabric card N)", "node": ""}
-    return {fault.name: f"{fault.what}{numbered[fault.of]}" for fault in FAULTS.values()}
+_PARTS = {"gpu": "GPU {number}: ", "nic": "fabric card {number}: ", "node": ""}
+
+
+def faults(number: int | str = "N") -> Mapping[str, str]:
+    """Every fault by name: what has it, and what it is."""
+    return {fault.name: _PARTS[fault.of].format(number=number) + fault.what for fault in FAULTS.values()}
 
 
 def break_hardware(cluster: Cluster, text: str, fault: str, number: int) -> tuple[str, ...]:

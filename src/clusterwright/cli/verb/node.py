@@ -172,7 +172,8 @@ def _run_break(arguments: argparse.Namespace) -> int:
         return FINE
     cluster = Cluster.named(arguments.cluster)
     nodes = broken.break_hardware(cluster, arguments.nodes, arguments.fault, arguments.number)
-    _show(dict.fromkeys(nodes, broken.faults()[arguments.fault]), as_json=arguments.json)
+    words = broken.faults(arguments.number)[arguments.fault]
+    _show(dict.fromkeys(nodes, words), as_json=arguments.json)
     return FINE
 
 
