@@ -9,7 +9,6 @@ from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.lab import LabMachines
 from clusterwright.providers.lab.simulators.faults import FAULTS
 
-
 _PARTS = {"gpu": "GPU {number}: ", "nic": "fabric card {number}: ", "node": ""}
 
 
