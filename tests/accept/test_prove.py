@@ -43,6 +43,8 @@ class World:
     skew: Mapping[str, float] = field(default_factory=dict)
     answers: dict[tuple[str, str], Ran] = field(default_factory=dict)
     """By node and program."""
+    vendor: str = "nvidia"
+    """Of the GPUs."""
     isolation: dict[str, Any] = field(default_factory=dict)
     reduce: dict[str, Any] = field(default_factory=dict)
     jobs: list[tuple[str, ...]] = field(default_factory=list)
@@ -63,6 +65,10 @@ class World:
     drained: list[str] = field(default_factory=list)
     container: dict[str, Any] = field(default_factory=dict)
     diag: str = field(default_factory=lambda: (CAPTURED / "dcgmi-diag.json").read_text())
+
+    @property
+    def gpu_files(self) -> list[str]:
+        return [f"{FIRST[self.vendor][0]}{FIRST[self.vendor][1] + minor}" for minor in range(8)]
 
     def run(self, ask: Ask) -> Ran:
         name = Path(ask.argv[0]).name
@@ -152,7 +158,8 @@ class World:
                 found = {"gate": "container", "job": "21", "given": "0", "devices": ["0"], "code": 0}
                 rows = [found | {"refused": False, "output": "", "node": name} for name in nodes]
                 return ran("\n".join(json.dumps(row | self.container) for row in rows))
-            attempts = {str(minor): "EPERM" for minor in range(8)} | {"0": "ENXIO"}
+            attempts = dict.fromkeys(self.gpu_files, "EPERM") | {self.gpu_files[0]: "ENXIO"}
+            attempts[CONTROL[self.vendor]] = "opened"
             rows = [
                 {"gate": "gpu-isolation", "job": "19", "node": name, "given": [0], "attempts": attempts}
                 | self.isolation
@@ -233,7 +240,10 @@ def accept(lab: Handoff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Acc
         units = {"controller": ["slurmctld.service"], "login": ["sackd.service"]}
         events: list[Event] = []
         stacks = {"gpu": {name: {} for name in world.components}}
-        proven = replace(lab, software={**lab.software, "stacks": stacks, "containers": True})
+        hardware = {name: replace(row, gpu_vendor=world.vendor) for name, row in lab.hardware.items()}
+        proven = replace(
+            lab, hardware=hardware, software={**lab.software, "stacks": stacks, "containers": True}
+        )
         acceptance = prove.accept(
             proven, targets, units=units, report=events.append, run_dir=tmp_path / "run"
         )
@@ -261,6 +271,13 @@ def test_a_healthy_cluster_is_accepted(accept: Accept) -> None:
     assert len(outcome.events) == len(outcome.acceptance.gates)
 
 
+def test_a_gpu_has_the_files_that_its_vendor_gives_it(accept: Accept) -> None:
+    outcome = accept(World(vendor="amd"))
+    assert outcome.failed == []
+    seen = {gate.seen for gate in outcome.acceptance.gates if gate.name == "gpu-isolation"}
+    assert seen == {"/dev/dri/renderD128 open, 7 refused (EPERM)"}
+
+
 def replaced(key: str, value: Any) -> Callable[[World], None]:
     return lambda world: setattr(world, key, value)
 
@@ -277,10 +294,18 @@ def answer(node: str, program: str, given: Ran) -> Callable[[World], None]:
     return lambda world: world.answers.update({(node, program): given})
 
 
-def isolation(**attempts: str) -> Callable[[World], None]:
-    """What opening /dev/nvidiaN gave, where it was not EPERM."""
-    merged = {str(minor): "EPERM" for minor in range(8)} | {key[3:]: value for key, value in attempts.items()}
-    return replaced("isolation", {"attempts": merged})
+def isolation(vendor: str = "nvidia", **attempts: str) -> Callable[[World], None]:
+    """What opening the file of GPU N (`devN`), or the `control` device, gave, where it was not EPERM."""
+
+    def change(world: World) -> None:
+        world.vendor = vendor
+        found = dict.fromkeys(world.gpu_files, "EPERM") | {CONTROL[vendor]: "opened"}
+        for name, value in attempts.items():
+            file = CONTROL[vendor] if name == "control" else world.gpu_files[int(name[3:])]
+            found[file] = value
+        world.isolation = {"attempts": found}
+
+    return change
 
 
 def failing(node: str, program: str, error: str) -> Callable[[World], None]:
@@ -297,6 +322,8 @@ def failed_daemon(world: World) -> None:
     world.answers["login", "systemctl"] = ran(shown)
 
 
+FIRST = {"nvidia": ("/dev/nvidia", 0), "amd": ("/dev/dri/renderD", 128)}
+CONTROL = {"nvidia": "/dev/nvidiactl", "amd": "/dev/kfd"}
 BOTH = [("gpu-isolation", "gpu-001"), ("gpu-isolation", "gpu-002")]
 PAIR = [("all-reduce", "gpu-[001-002]")]
 LOCKED = {f"dev{minor}": "EACCES" for minor in range(1, 8)}
@@ -306,7 +333,13 @@ CHANGES: dict[str, tuple[Callable[[World], None], list[tuple[str, str]]]] = {
     "its own GPU is refused": (isolation(), BOTH),
     "only file modes refuse": (isolation(dev0="ENXIO", **LOCKED), BOTH),
     "two GPUs given": (replaced("isolation", {"given": [0, 1]}), BOTH),
-    "devices are not there": (replaced("isolation", {"attempts": {"0": "ENXIO", "1": "EPERM"}}), BOTH),
+    "devices are not there": (
+        replaced("isolation", {"attempts": {"/dev/nvidia0": "ENXIO", "/dev/nvidia1": "EPERM"}}),
+        BOTH,
+    ),
+    "another of AMD's GPUs opens": (isolation("amd", dev0="opened", dev5="opened"), BOTH),
+    "its own GPU of AMD's is refused": (isolation("amd"), BOTH),
+    "the device that all GPUs need is refused": (isolation("amd", dev0="opened", control="EACCES"), BOTH),
     "no job of all GPUs": (
         replaced("refusal", "allocation failure: Requested node configuration is not available"),
         [("whole-nodes", "gpu-[001-002]")],

@@ -9,11 +9,13 @@ from clusterwright.accept.jobs import Group, Trial
 from clusterwright.accept.result import GateResult, judged
 from clusterwright.accept.session import Ran
 from clusterwright.accept.slurm_text import JobRecord
+from clusterwright.catalog.gpu_files import GpuFiles, files_of, gpu_files
 from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import fold
 
 REFUSED = "EPERM"
 """What the device cgroup answers; EACCES is the file mode's answer and proves no isolation."""
+_NOT_OPENED = (REFUSED, "EACCES", "ENOENT")
 
 
 def gpu_isolation(handoff: Handoff, trial: Trial) -> list[GateResult]:
@@ -26,24 +28,33 @@ def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, t
     expected = f"a job with 1 of {node.gpus} GPUs opens that one and is refused the others"
     if report is None:
         return _not_run("gpu-isolation", node.name, expected, trial)
-    planned = {str(gpu.minor) for gpu in handoff.hardware[node.machine].gpus}
-    attempts: Mapping[str, str] = report["attempts"]
-    given = {str(minor) for minor in report["given"]}
-    reached = {minor for minor, answer in attempts.items() if answer not in (REFUSED, "EACCES", "ENOENT")}
+    hardware = handoff.hardware[node.machine]
+    kind, planned = files_of(hardware), gpu_files(hardware)
+    said: Mapping[str, str] = report["attempts"]
+    attempts = {file: answer for file, answer in said.items() if _is_gpu(file, kind)}
+    # Slurm counts GPUs from 0, in the order of their files.
+    given = {planned[index] for index in report["given"] if index < len(planned)}
+    reached = {file for file, answer in attempts.items() if answer not in _NOT_OPENED}
     faults = []
-    if len(given) != 1:
-        faults.append(f"Slurm gave {len(given)} GPUs")
+    if len(report["given"]) != 1:
+        faults.append(f"Slurm gave {len(report['given'])} GPUs")
     if leaked := reached - given:
-        faults.append(f"could open {_devices(leaked)} without having been given it")
+        faults.append(f"could open {fold(leaked)} without having been given it")
     if locked := given - reached:
-        faults.append(f"could not open its own {_devices(locked)}")
-    if absent := planned - set(attempts):
-        faults.append(f"{_devices(absent)} is not there")
-    if modes := {minor for minor, answer in attempts.items() if answer == "EACCES"}:
-        faults.append(f"the file mode and not the cgroup refuses {_devices(modes)}")
-    seen = "; ".join(faults) or f"{_devices(given)} open, {len(attempts) - len(reached)} refused ({REFUSED})"
+        faults.append(f"could not open its own {fold(locked)}")
+    if absent := set(planned) - set(attempts):
+        faults.append(f"{fold(absent)} is not there")
+    if modes := {file for file, answer in attempts.items() if answer == "EACCES"}:
+        faults.append(f"the file mode and not the cgroup refuses {fold(modes)}")
+    if said.get(kind.control, "ENOENT") in _NOT_OPENED:
+        faults.append(f"could not open {kind.control}, which every GPU needs")
+    seen = "; ".join(faults) or f"{fold(given)} open, {len(attempts) - len(reached)} refused ({REFUSED})"
     remedy = "Compare gres.conf with /dev, and look for ConstrainDevices=yes in cgroup.conf"
     return judged("gpu-isolation", node.name, not faults, expected=expected, seen=seen, remedy=remedy)
+
+
+def _is_gpu(file: str, kind: GpuFiles) -> bool:
+    return file.startswith(kind.file) and file[len(kind.file) :].isdigit()
 
 
 def container(trial: Trial) -> list[GateResult]:

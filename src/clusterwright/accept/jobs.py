@@ -12,6 +12,7 @@ from typing import Any
 
 from clusterwright.accept.home import Token
 from clusterwright.accept.session import Ran, Session, program
+from clusterwright.catalog.gpu_files import files_of
 from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import fold
 
@@ -67,11 +68,13 @@ def groups(planned: Iterable[Node]) -> list[Group]:
     return [Group(partition, tuple(nodes), gpus) for (partition, gpus), nodes in sorted(parted.items())]
 
 
-def isolate(session: Session, group: Group, token: Token) -> Trial:
+def isolate(session: Session, handoff: Handoff, group: Group, token: Token) -> Trial:
     """On every node of the group: a task with one GPU tries to open all of them."""
     count = len(group.nodes)
     shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", "--gres=gpu:1"]
-    return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", {})
+    kinds = {files_of(handoff.hardware[node.machine]) for node in group.nodes}
+    env = {"CLUSTERWRIGHT_GPU_FILES": " ".join(sorted(f"{kind.pattern} {kind.control}" for kind in kinds))}
+    return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", env)
 
 
 def contain(session: Session, group: Group, token: Token) -> Trial:

@@ -194,7 +194,7 @@ def _jobs(
 
     def isolate(group: jobs.Group) -> jobs.Trial:
         with connect() as own:
-            return jobs.isolate(own, group, token)
+            return jobs.isolate(own, handoff, group, token)
 
     def contain(group: jobs.Group) -> jobs.Trial:
         with connect() as own:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from clusterwright.catalog.hardware import Gpu, Hardware
+from clusterwright.catalog.gpu_files import files_of
+from clusterwright.catalog.hardware import Hardware
 from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import expand, fold
 
@@ -78,28 +79,19 @@ class Devices:
     cores: str
 
 
-def is_nvidia(hardware: Hardware) -> bool:
-    return (hardware.gpu_model or "").startswith("NVIDIA")
-
-
 def is_detectable(hardware: Hardware) -> bool:
     """Slurm takes a detected GPU for the wanted type only when its name, so spelt, has the type in it."""
     detected_name = (hardware.gpu_model or "").lower().replace(" ", "_")
-    return is_nvidia(hardware) and str(hardware.gpu_type) in detected_name
+    return hardware.gpu_vendor == "nvidia" and str(hardware.gpu_type) in detected_name
 
 
 def devices(hardware: Hardware) -> tuple[Devices, ...]:
     """GPUs in the order of their minors, which Slurm wants, joined where their cores are the same."""
-    runs: list[tuple[str, list[int]]] = []
+    runs: list[tuple[str, list[str]]] = []
+    files = files_of(hardware)
     for gpu in sorted(hardware.gpus, key=lambda gpu: gpu.minor):
         if runs and runs[-1][0] == gpu.cores:
-            runs[-1][1].append(_device_number(hardware, gpu))
+            runs[-1][1].append(files.of(gpu))
         else:
-            runs.append((gpu.cores, [_device_number(hardware, gpu)]))
-    prefix = "/dev/nvidia" if is_nvidia(hardware) else "/dev/dri/renderD"
-    return tuple(Devices(fold(f"{prefix}{number}" for number in numbers), cores) for cores, numbers in runs)
-
-
-def _device_number(hardware: Hardware, gpu: Gpu) -> int:
-    render_nodes_start = 128  # Linux: DRM render nodes have minors from 128
-    return gpu.minor if is_nvidia(hardware) else render_nodes_start + gpu.minor
+            runs.append((gpu.cores, [files.of(gpu)]))
+    return tuple(Devices(fold(names), cores) for cores, names in runs)

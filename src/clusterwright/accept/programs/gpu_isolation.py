@@ -13,7 +13,7 @@ import pathlib
 import sys
 
 
-def attempt(path: pathlib.Path) -> str:
+def attempt(path: str) -> str:
     try:
         os.close(os.open(path, os.O_RDWR))
     except OSError as error:
@@ -27,13 +27,14 @@ def numbers(text: str) -> list[int]:
     return [n for first, _, last in spans for n in range(int(first), int(last or first) + 1)]
 
 
-devices = [path for path in pathlib.Path("/dev").glob("nvidia*") if path.name[6:].isdigit()]
+patterns = os.environ["CLUSTERWRIGHT_GPU_FILES"].split()
+files = [str(path) for pattern in patterns for path in pathlib.Path("/").glob(pattern.lstrip("/"))]
 given = os.environ.get("SLURM_STEP_GPUS") or os.environ.get("SLURM_JOB_GPUS") or ""
 report = {
     "gate": "gpu-isolation",
     "job": os.environ["SLURM_JOB_ID"],
     "node": os.environ["SLURMD_NODENAME"],
     "given": numbers(given),
-    "attempts": {path.name[6:]: attempt(path) for path in devices},
+    "attempts": {path: attempt(path) for path in files},
 }
 sys.stdout.write(json.dumps(report, sort_keys=True) + "\n")
