@@ -24,9 +24,10 @@ from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
 from clusterwright.providers.lab.image import bake, image_path
-from clusterwright.providers.lab.lab import Lab, Share
+from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import Bind, LabNode
+from clusterwright.providers.lab.model import Share
 from clusterwright.providers.lab.rootfs import Base, OnEvent
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic

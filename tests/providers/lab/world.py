@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clusterwright.providers.lab import cgroup
-from clusterwright.providers.lab.lab import Lab, Share
+from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.machine import LabNode
+from clusterwright.providers.lab.model import Share
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.simulate import Hardware, SimulatedGpu, SimulatedNic
 from clusterwright.providers.lab.ssh import Target

@@ -7,15 +7,11 @@ name, so any call after a crash, a kill or a reboot does what is left to do.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from ipaddress import IPv4Network
 from itertools import repeat
 from pathlib import Path
-from typing import Literal, TypeVar
 
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.providers.lab import boot, state
@@ -25,6 +21,7 @@ from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.machine import Bind, LabNode, Machine, Surroundings
+from clusterwright.providers.lab.model import LabStatus, NodeStatus, Share
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.rootfs import DEFAULT_BASE, Base, OnEvent, ensure_base
@@ -38,8 +35,8 @@ from clusterwright.providers.lab.ssh import (
     wait_until_answering,
     write_known_hosts,
 )
+from clusterwright.providers.lab.together import each
 
-Item = TypeVar("Item")
 NODE_DID_NOT_BOOT = "CW7010"
 ADDRESS_OUTSIDE = "CW7011"
 NO_SUCH_GPU = "CW7012"
@@ -47,33 +44,6 @@ NO_SUCH_GPU = "CW7012"
 BUILDER_PREFIX = "image_"
 _BOOT_PATIENCE_S = 120.0
 _SILENCE_S = 10.0
-_AT_ONCE = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A folder of the lab that every node mounts at the same place."""
-
-    name: str
-    mount_point: str
-
-
-@dataclass(frozen=True, slots=True)
-class NodeStatus:
-    """One node as it is now."""
-
-    name: str
-    address: str
-    state: Literal["running", "frozen", "stopped", "half-made"]
-
-
-@dataclass(frozen=True, slots=True)
-class LabStatus:
-    """One lab as it is now; the subnet is None when its state file is missing or cannot be read."""
-
-    name: str
-    subnet: IPv4Network | None
-    nodes: tuple[NodeStatus, ...]
 
 
 @dataclass(slots=True)
@@ -146,7 +116,7 @@ class Lab:
                 boot.start(machine, around)
                 return self._wait(machine, node, on_event)
 
-            findings = _each(up, nodes)
+            findings = each(up, nodes)
             self._pin_host_keys()
             self._raise(findings)
             return self.targets([node.name for node in nodes])
@@ -154,18 +124,18 @@ class Lab:
     def remove_nodes(self, names: Sequence[str]) -> None:
         """Power these nodes off and delete them; the others do not notice."""
         with self.locked():
-            self._raise(_each(self._remove, names))
+            self._raise(each(self._remove, names))
             self._pin_host_keys()
 
     def stop_nodes(self, names: Sequence[str], patience_s: float = 20.0) -> None:
         """Power these nodes off in order and keep their files; `ensure` boots them again."""
         with self.locked():
-            self._raise(_each(lambda name: machines.stop(self.machine(name), patience_s), names))
+            self._raise(each(lambda name: machines.stop(self.machine(name), patience_s), names))
 
     def destroy(self) -> None:
         """Leave nothing of the lab (process, mount, group, interface, table, file), readable or half made."""
         with self.locked():
-            self._raise(_each(self._remove, sorted({*self.node_names(), *self._running()})))
+            self._raise(each(self._remove, sorted({*self.node_names(), *self._running()})))
             NodeGroups(self.key).remove()
             networks.tear_down(self.home, self.name)
             remove_tree(self.folder)
@@ -316,20 +286,6 @@ class Lab:
         ]
         if findings:
             raise Refused(findings)
-
-
-def _each(work: Callable[[Item], Finding | None], items: Sequence[Item]) -> list[Finding]:
-    """Do the work for all at once; every item gets its turn before the findings come back."""
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        return [finding for findings in pool.map(partial(_found, work), items) for finding in findings]
-
-
-def _found(work: Callable[[Item], Finding | None], item: Item) -> list[Finding]:
-    try:
-        finding = work(item)
-    except Refused as refused:
-        return list(refused.findings)
-    return [finding] if finding else []
 
 
 def list_labs(home: LabHome) -> list[LabStatus]:
