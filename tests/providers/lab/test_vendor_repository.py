@@ -218,3 +218,12 @@ def test_a_machine_without_a_compiler_leaves_the_library_out(
     listed = subprocess.run(["dpkg-deb", "-c", str(deb)], capture_output=True, text=True, check=True).stdout
     assert "markers/library" in listed
     assert "libnvidia-ml.so" not in listed
+
+
+def test_a_dependency_has_the_version_that_the_lock_names() -> None:
+    """Amazon's installer has a version, and its libfabric one of its own."""
+    own = "2.7.0amzn2.0"
+    made = packages([Wanted("efa", "1.51.0", "efa-profile"), Wanted("efa", "1.51.0", "libfabric1-aws", own)])
+    assert {package.version for package in made if package.name == "libfabric1-aws"} == {own}
+    [tool] = [package for package in made if package.name == "libfabric-aws-bin"]
+    assert tool.depends == (f"libfabric1-aws (= {own})",)

@@ -38,6 +38,7 @@ def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[Ven
     """The wanted packages and all they depend on, once each. One that no row describes carries nothing."""
     found: dict[tuple[str, str], VendorPackage] = {}
     left = sorted(set(wanted), key=lambda each: (each.package, each.version or "", each.release))
+    named = {(each.release, each.package): each.version for each in left if each.version}
     while left:
         each = left.pop(0)
         version = each.version or f"{each.release}-1"
@@ -47,18 +48,20 @@ def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[Ven
         if row and row.carries == (_DISTRIBUTION,):
             continue
         words = _words(each, architecture)
-        depends = [_filled(name, words) for name in row.depends] if row else []
+        names = [_filled(name, words) for name in row.depends] if row else []
+        # A package may have a version of its own, as libfabric has in Amazon's installer.
+        depends = {name: named.get((each.release, name), version) for name in names}
         carries = tuple(_filled(entry, words) for entry in row.carries) if row else ()
         found[each.package, version] = VendorPackage(
             name=each.package,
             version=version,
             component=each.component,
             architecture=architecture,
-            depends=tuple(sorted(f"{name} (= {version})" for name in depends)),
+            depends=tuple(sorted(f"{name} (= {exact})" for name, exact in depends.items())),
             carries=carries,
             release=each.release,
         )
-        left += [Wanted(each.component, each.release, name, version) for name in depends]
+        left += [Wanted(each.component, each.release, name, exact) for name, exact in depends.items()]
     return tuple(found[key] for key in sorted(found))
 
 
