@@ -455,8 +455,11 @@ def test_each_efa_card_counts_once(tmp_path: Path) -> None:
 
 def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
     tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
-    tree.expected["stack"] = {}
+    amdgpu = {"version": "30.30.4", "flavour": "", "packages": {}, "services": [], "hold": []}
+    tree.expected["stack"] = {"amdgpu": amdgpu}
     tree.plan()
+    assert tree.seen("modules") == "not loaded"
+    tree.write("/sys/module/amdgpu/initstate", "live")
     tree.simulator("rocm-smi")
     modules = tree.simulated / "own" / "modules"
     modules.mkdir()

@@ -24,6 +24,7 @@ CASES = [
     ("onprem-hgx-h100", "25.11"),
     ("gb200-nvl72", "24.11"),
     ("gb200-nvl72", "26.05"),
+    ("onprem-mi300x", "24.11"),
 ]
 INDEX = "files.txt"
 

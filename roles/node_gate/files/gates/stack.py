@@ -7,7 +7,7 @@ import time
 
 from gates.node import Node, Unmet, Unseen
 
-MODULES = {"driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
+MODULES = {"amdgpu": ("amdgpu",), "driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
 LOADED = re.compile(r"NVIDIA UNIX (Open )?.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s")
 SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")  # each refuses another driver than its own
 RESTART_SECONDS = 1.0  # a daemon that is just started anew is no fault
