@@ -11,6 +11,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from clusterwright.catalog.distributions import distribution
+from clusterwright.catalog.hardware import Hardware
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
@@ -221,7 +222,12 @@ def _simulated(node: Node, handoff: Handoff) -> Simulated:
         nics,
         driver_version=_PREINSTALLED if gpus and not brought else "",
         nvlink_domain=hardware.nvlink_domain or 0,
+        nvlink_cluster=_uuid(f"{handoff.name}/{node.block}") if node.block and _spans_nodes(hardware) else "",
     )
+
+
+def _spans_nodes(hardware: Hardware) -> bool:
+    return (hardware.nvlink_domain or 0) > len(hardware.gpus)
 
 
 def _pci(minor: int) -> str:
@@ -231,4 +237,8 @@ def _pci(minor: int) -> str:
 
 def _gpu_uuid(node: str, minor: int) -> str:
     """The same for the life of a node's name, as a serial number is for a card."""
-    return f"GPU-{uuid.UUID(bytes=hashlib.md5(f'{node}/{minor}'.encode(), usedforsecurity=False).digest())}"
+    return f"GPU-{_uuid(f'{node}/{minor}')}"
+
+
+def _uuid(name: str) -> str:
+    return str(uuid.UUID(bytes=hashlib.md5(name.encode(), usedforsecurity=False).digest()))

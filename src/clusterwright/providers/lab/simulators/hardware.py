@@ -77,6 +77,8 @@ class Hardware:
     """The driver that is there without a package having been installed; empty when a package brings it."""
     nvlink_domain: int = 0
     """GPUs that share one NVLink domain: 8 for HGX, 72 for NVL72, 0 or 1 for none."""
+    nvlink_cluster: str = ""
+    """UUID of the NVLink domain where it spans nodes; their GPUs talk to each other over NVLink."""
     loaded_driver: str = ""
     """A loaded kernel driver that is not the installed one: the state after an upgrade without a reboot."""
     fabric_manager: Literal["ok", "failed"] = "ok"

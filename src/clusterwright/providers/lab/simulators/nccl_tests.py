@@ -42,6 +42,7 @@ class _Rank:
     bus: str
     model: str
     rate: float
+    cluster: str
 
 
 def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
@@ -55,17 +56,17 @@ def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
         return Answer(f"{node.name}: Test CUDA failure common.cu:1027 'invalid device ordinal'\n", 3)
     mine = [
         _Rank(node.name, os.getpid(), device, node.gpus[device].pci[5:-2], node.gpus[device].model,
-              bus_bandwidth(node.hardware, "nvlink"))
+              bus_bandwidth(node.hardware, "nvlink"), node.hardware.nvlink_cluster or node.name)
         for device in gpus
     ]  # fmt: skip
     network = bus_bandwidth(node.hardware, "network")
     first, ranks, slowest = _gather(mine, network) if size > 1 else (True, mine, network)
     if not first:
         return Answer()
-    hosts = {rank.host for rank in ranks}
-    rate = (
-        min(rank.rate for rank in ranks) if len(hosts) == 1 else min(slowest, *(rank.rate for rank in ranks))
-    )
+    # As NCCL does, whose ranks compare the domains of their GPUs: within one they need no network.
+    joined = len({rank.cluster for rank in ranks}) == 1
+    within = min(rank.rate for rank in ranks)
+    rate = within if joined else min(slowest, within)
     return Answer(_report(node, program, options, ranks, rate))
 
 

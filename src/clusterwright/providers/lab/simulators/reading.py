@@ -49,6 +49,8 @@ class Reading:
     persistent: bool
     mig_mode: bool
     fabric: str | None
+    cluster: str
+    """UUID of an NVLink domain that spans nodes; empty for one that does not."""
     """`Completed` or `In Progress` on a GPU that joins an NVLink fabric, None on one that does not."""
     mig_devices: tuple[MigDevice, ...] = ()
 
@@ -211,7 +213,7 @@ class Reading:
 
     @property
     def fabric_cluster(self) -> str | None:
-        return None if self.fabric is None else _NO_CLUSTER
+        return None if self.fabric is None else self.cluster or _NO_CLUSTER
 
 
 def read_gpu(node: Node, gpu: SimulatedGpu) -> Reading:
@@ -229,6 +231,7 @@ def read_gpu(node: Node, gpu: SimulatedGpu) -> Reading:
         persistent=bool(node.setting("persistence_mode") or node.runs("nvidia-persistenced")),
         mig_mode=on,
         fabric=_fabric(node, model),
+        cluster=node.hardware.nvlink_cluster,
         mig_devices=_mig_devices(node, gpu) if on else (),
     )
 
