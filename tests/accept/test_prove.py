@@ -51,6 +51,8 @@ class World:
     cancelled: list[tuple[str, ...]] = field(default_factory=list)
     taken: bool = False
     """Others' jobs start on the idle nodes first."""
+    refuses: str = ""
+    """A node whose prolog refuses every job and drains it."""
     refusal: str = ""
     """What `srun --test-only` says."""
     asked_for: list[str] = field(default_factory=list)
@@ -148,6 +150,13 @@ class World:
         if self.taken:
             error = "srun: error: Unable to allocate resources: Requested nodes are busy"
             return ran(code=1, error=error)
+        if self.refuses:
+            drain = "State=IDLE+DRAIN Reason=clusterwright: gate gpus: x [root@now]"
+            lines = self.nodes.splitlines()
+            found = [line for line in lines if line.startswith(f"NodeName={self.refuses} ")]
+            assert len(found) == 1
+            self.nodes = self.nodes.replace(found[0], found[0].replace("State=IDLE ", f"{drain} "))
+            return ran(code=1, error="srun: error: Something is wrong with the boot of the nodes.")
         self.jobs.append(ask.argv)
         nodelist = next(word for word in ask.argv if word.startswith("--nodelist="))
         nodes = expand(nodelist.partition("=")[2])
@@ -415,6 +424,12 @@ def test_idle_nodes_that_others_took_are_skipped(accept: Accept) -> None:
     assert set(outcome.status("all-reduce").values()) == {"skip"}
     assert world.cancelled, "what may still be in the queue is cancelled"
     assert outcome.acceptance.accepted
+
+
+def test_a_node_that_refuses_a_job_is_named_and_not_the_one_beside_it(accept: Accept) -> None:
+    outcome = accept(World(refuses="gpu-002"))
+    assert outcome.status("gpu-isolation") == {"gpu-001": "skip", "gpu-002": "fail"}
+    assert not outcome.acceptance.accepted
 
 
 def test_a_node_that_is_gone_fails_its_gate_and_stops_nothing(accept: Accept) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from clusterwright.accept.jobs import Group, Trial
@@ -18,10 +18,20 @@ REFUSED = "EPERM"
 _NOT_OPENED = (REFUSED, "EACCES", "ENOENT")
 
 
-def gpu_isolation(handoff: Handoff, trial: Trial) -> list[GateResult]:
-    """Of each node: a job with one GPU can open that one and none besides."""
+def gpu_isolation(handoff: Handoff, trial: Trial, refused: Collection[str] = ()) -> list[GateResult]:
+    """Of each node: a job with one GPU can open that one and none besides.
+
+    `refused` are nodes that Slurm drained meanwhile: a job does not start on the others then, and that is no
+    fault of theirs.
+    """
     reports = {str(report["node"]): report for report in trial.reports}
-    return [_isolation(handoff, node, reports.get(node.name), trial) for node in trial.group.nodes]
+    guilty = set(refused) & {node.name for node in trial.group.nodes}
+    return [
+        _isolation(handoff, node, reports.get(node.name), trial)
+        if node.name in reports or not guilty or node.name in guilty
+        else GateResult("gpu-isolation", node.name, "skip", "a job", f"{fold(guilty)} refused the job of all")
+        for node in trial.group.nodes
+    ]
 
 
 def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, trial: Trial) -> GateResult:

@@ -209,10 +209,12 @@ def _jobs(
         reducing = pool.map(reduce, groups)
         isolated, reduced = list(isolating), list(reducing)
         contained = list(pool.map(contain, (group for group in with_gpus if _has_containers(handoff, group))))
+    refused: set[str] = set()
     if not all(trial.reports for trial in isolated + reduced):
         jobs.cancel(session, token)
+        refused = _drained(session)
     for trial in isolated:
-        results += job_gates.gpu_isolation(handoff, trial)
+        results += job_gates.gpu_isolation(handoff, trial, refused)
     results += [job_gates.all_reduce(trial) for trial in reduced]
     for trial in contained:
         results += job_gates.container(trial)
@@ -224,6 +226,12 @@ def _jobs(
         recorded = batch if state == "COMPLETED" else ""
         results.append(_accounting(session, isolated + reduced, recorded, token.user))
     return results
+
+
+def _drained(session: Session) -> set[str]:
+    """Nodes that were idle and take no job now: the health check, or a prolog, found a fault."""
+    asked = session.run("scontrol", "show", "nodes", "--oneliner")
+    return {name for name, node in slurm_text.nodes(asked.output).items() if not node.healthy}
 
 
 def _has_containers(handoff: Handoff, group: jobs.Group) -> bool:
