@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import subprocess
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -152,10 +153,19 @@ SHELL = VendorPackage("shell", "1-1", "base", provides=("/bin/sh",))
 """In place of a distribution: a package with scripts needs it."""
 
 
+@pytest.fixture
+def agents_end(tmp_path: Path) -> Iterator[None]:
+    """dnf leaves the gpg-agent running that it checked the key with."""
+    yield
+    for ring in tmp_path.rglob("pubring"):
+        subprocess.run(["gpgconf", "--homedir", str(ring), "--kill", "all"], check=False)
+
+
+@pytest.mark.usefixtures("agents_end")
 @pytest.mark.skipif(
     not all(map(shutil.which, ("dnf", "rpmbuild", "createrepo_c"))), reason="needs dnf, rpmbuild"
 )
-def test_dnf_verifies_the_rpm_repository_and_resolves_the_driver(tmp_path: Path) -> None:
+def test_dnf_verifies_the_rpm_repository_and_resolves_the_driver(tmp_path: Path, agents_end: None) -> None:
     served = build((*packages(EL), SHELL), tmp_path / "vendor", tmp_path / "key", "rpm")
     settings = {
         "reposdir": "/nonexistent",
