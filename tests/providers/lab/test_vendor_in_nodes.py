@@ -17,6 +17,7 @@ from clusterwright.providers.lab.vendor.repository import build
 DRIVER, OTHER = "580.95.05", "590.48.01"
 STACK = (
     Wanted("driver", DRIVER, "nvidia-open"),
+    Wanted("driver", DRIVER, "nvidia-kernel-dkms"),
     Wanted("fabric_manager", DRIVER, "nvidia-fabricmanager", f"{DRIVER}-1"),
     Wanted("fabric_manager", OTHER, "nvidia-fabricmanager", f"{OTHER}-1"),
     Wanted("nscq", DRIVER, "libnvidia-nscq", f"{DRIVER}-1"),
@@ -101,3 +102,9 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     lab.inject("n1", "xid", 3)
     assert "fallen off the bus" in world.on(node, "journalctl -t kernel -o cat | tail -1")
     assert "Unable to determine the device handle" in world.on(node, "nvidia-smi")
+
+    flavour = "grep -o 'UNIX .*Kernel Module' /proc/driver/nvidia/version"
+    assert world.on(node, flavour) == "UNIX Open Kernel Module\n"
+    world.on(node, "apt-get -qq remove -y nvidia-kernel-open-dkms; apt-get -qq install -y nvidia-kernel-dkms")
+    world.on(node, "modprobe -r nvidia; modprobe nvidia")
+    assert world.on(node, flavour) == "UNIX x86_64 Kernel Module\n"
