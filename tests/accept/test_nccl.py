@@ -127,6 +127,13 @@ def test_without_nccl_tests_nothing_is_claimed(squad: Squad) -> None:
     assert "not installed" in results[0].seen
 
 
+def test_one_gpu_has_no_other_to_talk_to(squad: Squad) -> None:
+    workstation = replace(squad, hardware=machine("rtx4090-workstation"))
+    found = {name: Alone("/opt/all_reduce_perf", parse(text(0.0)), "7") for name in squad.names}
+    results = fabric_gates.within(workstation, ran(), found, simulated=False)
+    assert {result.status for result in results} == {"skip"}
+
+
 def test_nodes_that_are_taken_are_no_fault_and_a_crash_is_one(squad: Squad) -> None:
     busy = ran(error="srun: error: Unable to allocate resources: Requested nodes are busy", code=1)
     assert {r.status for r in fabric_gates.within(squad, busy, {}, simulated=False)} == {"skip"}

@@ -223,6 +223,7 @@ def _simulated(node: Node, handoff: Handoff) -> Simulated:
         driver_version=_PREINSTALLED if gpus and not brought else "",
         nvlink_domain=hardware.nvlink_domain or 0,
         nvlink_cluster=_uuid(f"{handoff.name}/{node.block}") if node.block and _spans_nodes(hardware) else "",
+        ethernet_gbps=sum(nic.gbps for nic in hardware.nics if nic.kind == "ethernet"),
     )
 
 

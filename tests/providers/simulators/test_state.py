@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,9 @@ def test_the_slowest_part_sets_the_pace() -> None:
     assert bus_bandwidth(inject(HGX, "nic-missing"), "network") == pytest.approx(388 * 7 / 8, abs=0.01)
     assert bus_bandwidth(inject(HGX, "nic-slow"), "network") == 97.0
     assert bus_bandwidth(inject(HGX, "network-slow"), "network") == 194.0
+    plain = replace(MACHINES["l4"], ethernet_gbps=25)
+    assert bus_bandwidth(plain, "network") == pytest.approx(25 / 8, rel=0.05)
+    assert bus_bandwidth(inject(plain, "network-slow"), "network") == pytest.approx(25 / 16, rel=0.05)
 
 
 def test_what_the_kernel_says_of_a_fault(tmp_path: Path) -> None:

@@ -30,5 +30,7 @@ def _nvlink(hardware: Hardware) -> float:
 
 def _network(hardware: Hardware) -> float:
     """NCCL spreads evenly over its rails: the slowest card sets the pace of all."""
+    if not hardware.nics:
+        return round(hardware.ethernet_gbps / 8 * _NETWORK_SHARE, 2)
     rates = [nic.rate_gbps for nic in hardware.nics if nic.state == "active"]
     return round(len(rates) * min(rates, default=0) / 8 * _NETWORK_SHARE, 2)

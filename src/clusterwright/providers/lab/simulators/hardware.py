@@ -83,6 +83,8 @@ class Hardware:
     """A loaded kernel driver that is not the installed one: the state after an upgrade without a reboot."""
     fabric_manager: Literal["ok", "failed"] = "ok"
     diag: Literal["ok", "failed", "hangs"] = "ok"
+    ethernet_gbps: int = 0
+    """Of the plain network: NCCL's own where there are no fabric cards."""
     bandwidth: Mapping[str, float] = field(default_factory=dict)
     """GB/s that a collective reaches, by path: `nvlink` in a node, `network` between nodes. Where none is
     told, what the links and cards below it allow."""

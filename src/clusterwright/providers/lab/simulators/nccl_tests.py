@@ -67,6 +67,9 @@ def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
     joined = len({rank.cluster for rank in ranks}) == 1
     within = min(rank.rate for rank in ranks)
     rate = within if joined else min(slowest, within)
+    if not rate:
+        broken = "remote process exited or there was a network error / "
+        return Answer(f"{node.name}: Test NCCL failure common.cu:1028 '{broken}'\n", 3)
     return Answer(_report(node, program, options, ranks, rate))
 
 
@@ -136,9 +139,7 @@ def _report(node: Node, program: str, options: dict[str, int], ranks: list[_Rank
     factor = times * (len(ranks) - less) / len(ranks) or 1.0
     measured = []
     for size in _sizes(options):
-        seconds = (
-            _LATENCY_US / 1e6 + size * factor / (rate * 1e9) if rate and len(ranks) > 1 else _LATENCY_US / 1e6
-        )
+        seconds = _LATENCY_US / 1e6 + size * factor / (rate * 1e9)
         algorithm = size / seconds / 1e9
         bus = algorithm * factor if len(ranks) > 1 else 0.0
         measured.append(bus)
