@@ -16,7 +16,7 @@ from clusterwright.accept import blame, fabric_gates
 from clusterwright.accept.nccl import Alone, Squad, Together
 from clusterwright.accept.nccl_text import parse
 from clusterwright.accept.session import Ran, program
-from clusterwright.catalog.machines import machine
+from clusterwright.catalog.machines import machine, machines
 from clusterwright.handoff import Handoff
 from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu
 from clusterwright.providers.lab.simulators.nccl_tests import answer
@@ -128,7 +128,7 @@ def test_without_nccl_tests_nothing_is_claimed(squad: Squad) -> None:
 
 
 def test_one_gpu_has_no_other_to_talk_to(squad: Squad) -> None:
-    workstation = replace(squad, hardware=machine("rtx4090-workstation"))
+    workstation = replace(squad, hardware=machines()["rtx4090-workstation"])
     found = {name: Alone("/opt/all_reduce_perf", parse(text(0.0)), "7") for name in squad.names}
     results = fabric_gates.within(workstation, ran(), found, simulated=False)
     assert {result.status for result in results} == {"skip"}

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab.files import write_json
 from clusterwright.providers.lab.simulators.faults import inject
 from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu, SimulatedNic
 from clusterwright.providers.lab.simulators.node import Node, find_node
@@ -75,7 +76,7 @@ class World:
     def show(self, hardware: Hardware) -> None:
         """Write the state as the lab does, without the device nodes, which need root."""
         self.state.mkdir(parents=True, exist_ok=True)
-        simulate.write_json(self.state / "hardware.json", hardware.as_json())
+        write_json(self.state / "hardware.json", hardware.as_json())
 
     def machine(self, name: str, *faults: tuple[str, int]) -> Node:
         hardware = MACHINES[name]
