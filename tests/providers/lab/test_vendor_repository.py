@@ -165,7 +165,7 @@ def agents_end(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.skipif(
     not all(map(shutil.which, ("dnf", "rpmbuild", "createrepo_c"))), reason="needs dnf, rpmbuild"
 )
-def test_dnf_verifies_the_rpm_repository_and_resolves_the_driver(tmp_path: Path, agents_end: None) -> None:
+def test_dnf_verifies_the_rpm_repository_and_resolves_the_driver(tmp_path: Path) -> None:
     served = build((*packages(EL), SHELL), tmp_path / "vendor", tmp_path / "key", "rpm")
     settings = {
         "reposdir": "/nonexistent",
