@@ -11,6 +11,7 @@ from clusterwright.checks import check
 from clusterwright.finding import Refused, Severity
 from clusterwright.plan import plan, rehearse
 from clusterwright.spec.load import load, loads
+from clusterwright.spec.surroundings import Surroundings
 
 CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
@@ -67,6 +68,28 @@ def test_debian_with_its_own_slurm_is_played_by_itself(software: str, booted: st
     assert rehearsal.spec.software.distribution == booted
     assert plan(rehearsal.spec).slurm_release == release
     assert not [finding for finding in check(rehearsal.spec) if finding.severity is Severity.ERROR]
+
+
+SITE = """
+surroundings:
+  http_proxy: http://proxy.example.internal:3128
+  no_proxy: [.example.internal]
+  time_servers: [ntp.example.internal]
+"""
+
+
+def test_servers_of_the_site_are_not_asked_from_the_lab() -> None:
+    rehearsal = rehearse(loads(BLOCKS + SITE).spec)
+    assert rehearsal.spec.surroundings == Surroundings()
+    paths = [finding.where.path for finding in rehearsal.findings]
+    assert paths[-3:-1] == ["surroundings.http_proxy", "surroundings.time_servers"]
+
+
+def test_a_lab_goes_through_the_proxy_that_it_names() -> None:
+    lab = loads(
+        "cluster: lab\nsite: {provider: lab}\npools: {all: {roles: controller, machine: lab-small}}\n" + SITE
+    ).spec
+    assert rehearse(lab).spec.surroundings == lab.surroundings
 
 
 def test_options_of_a_later_release_stay_behind() -> None:

@@ -19,6 +19,7 @@ from clusterwright.spec.scheduler import Scheduler
 from clusterwright.spec.site import LabSite
 from clusterwright.spec.software import Distribution, Software
 from clusterwright.spec.storage import Served, Storage
+from clusterwright.spec.surroundings import Surroundings
 
 DISTRIBUTION: Distribution = "debian-13"
 """What the lab boots in place of a distribution that it cannot, or of a Slurm that comes from elsewhere."""
@@ -42,6 +43,7 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     Raises Refused for counts of pools that do not exist or have fewer nodes.
     """
     outline = Outline(spec, {})
+    providers = tuple(sorted({site.provider for site in outline.sites.values()}))
     _agree(outline, counts or {})
     pools = {name: _shrunk(outline, name, counts or {}) for name in spec.pools}
     booted = _booted(spec.software)
@@ -57,9 +59,9 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
             "scheduler": _scheduler(spec.scheduler, release),
             "storage": Storage(shares=shares),
             "software": software,
+            "surroundings": _surroundings(spec.surroundings, providers),
         }
     )
-    providers = tuple(sorted({site.provider for site in outline.sites.values()}))
     return Rehearsal(played, providers, tuple(_notes(outline, played)))
 
 
@@ -112,6 +114,13 @@ def _scheduler(scheduler: Scheduler, release: str) -> Scheduler:
     return scheduler.model_copy(update={"release": None, "options": kept})
 
 
+def _surroundings(surroundings: Surroundings, providers: tuple[str, ...]) -> Surroundings:
+    """Without the servers that stand at the site; a cluster of the lab has the lab's own."""
+    if providers == ("lab",):
+        return surroundings
+    return surroundings.model_copy(update={"http_proxy": None, "no_proxy": [], "time_servers": []})
+
+
 def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
     def note(path: str, what: str) -> Finding:
         remedy = "The lab boots Debian with its own Slurm, and has no servers outside"
@@ -128,6 +137,10 @@ def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
         yield note(f"scheduler.options.{key}", f"without '{key}', which Slurm {release} does not know")
     if spec.fabric != played.fabric:
         yield note("fabric.block_size", f"blocks of {played.fabric.block_size}")
+    if spec.surroundings.http_proxy != played.surroundings.http_proxy:
+        yield note("surroundings.http_proxy", "without the site's proxy")
+    if spec.surroundings.time_servers != played.surroundings.time_servers:
+        yield note("surroundings.time_servers", "without the site's time servers")
     for mount, share in sorted(spec.storage.shares.items()):
         if not isinstance(share, Served):
             yield note(f"storage.shares.{mount}", f"a folder of the lab at '{mount}'")
