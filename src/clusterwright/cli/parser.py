@@ -10,6 +10,7 @@ from clusterwright import __version__
 from clusterwright.cli.arguments import Verbs, add_json, teach
 from clusterwright.cli.verb import (
     accept,
+    bundle,
     completion,
     destroy,
     diagnose,
@@ -28,7 +29,7 @@ from clusterwright.cli.verb import (
     validate,
 )
 
-_DESCRIBE = (init, validate, lock, plan, render, diff, explain)
+_DESCRIBE = (init, validate, lock, plan, render, bundle, diff, explain)
 _OPERATE = (up, status, accept, ssh, logs, node, diagnose, destroy)
 _REST = (list, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""

@@ -80,4 +80,54 @@ CODES: Mapping[str, Meaning] = {
         "The description or the catalog changed since `clusterwright lock` wrote it.",
         "versions: {cuda: 13}, with a lock that has CUDA 12",
     ),
+    "CW8020": Meaning(
+        "A program that collects packages is not installed",
+        "apt resolves and fetches, apt-ftparchive makes the index, gpg signs it.",
+        "bundle lab.yaml --offline --out site, on a machine without apt",
+    ),
+    "CW8021": Meaning(
+        "There is no key that signs the bundle",
+        "Nodes take packages only from a repository whose key their operator gave them.",
+        "bundle lab.yaml --offline --out site --key nobody@example.com",
+    ),
+    "CW8022": Meaning(
+        "The vendor has no signed apt repository",
+        "Some publish files on a page only. What somebody fetched by hand goes into the folder `added`.",
+        "versions: {apptainer: 1.4.5}",
+    ),
+    "CW8023": Meaning(
+        "A vendor's key is not the one that is known",
+        "Nothing is taken from a repository whose key nobody could compare with a published fingerprint.",
+        "a vendor that exchanged its key",
+    ),
+    "CW8024": Meaning(
+        "A repository does not answer, or is not signed as it should be",
+        "apt's own words are in the finding. Of the other repositories everything was taken.",
+        "a proxy that does not let the vendor's host through",
+    ),
+    "CW8025": Meaning(
+        "A package is in no repository that could be read",
+        "The bundle is made without it; its nodes cannot be installed before it is there.",
+        "a release that the vendor took back",
+    ),
+    "CW8026": Meaning(
+        "Packages cannot be installed together",
+        "apt's own words name what is missing, or what is in the way.",
+        "a locked package that needs a newer library than the distribution has",
+    ),
+    "CW8027": Meaning(
+        "Python's wheels could not be fetched",
+        "They are what clusterwright itself is installed from, by the hashes of its lock file.",
+        "bundle lab.yaml --offline --out site, where no package index is reached",
+    ),
+    "CW8028": Meaning(
+        "A package could not be fetched",
+        "It is checked against the index that its repository signed.",
+        "a connection that broke",
+    ),
+    "CW8029": Meaning(
+        "The output folder cannot be used",
+        "It cannot be written to, or another bundle is being collected there.",
+        "bundle lab.yaml --offline --out /proc/site",
+    ),
 }

@@ -62,27 +62,11 @@ class LabMachines:
     def ground(self, lock: Lock) -> Mapping[str, Ground]:
         subnet = self._lab.reserve().subnet
         parts = subnet.subnets(prefixlen_diff=(len(self.sites) - 1).bit_length())
-        facts, mirror = cgroup_facts(), self._mirror(lock)
+        facts, mirror = cgroup_facts(), simulated_vendors(lock, self.home)
         return {
             site: Ground(str(part), facts.plugin, facts.mountpoint, simulated=True, mirror=mirror)
             for site, part in zip(self.sites, parts, strict=False)
         }
-
-    def _mirror(self, lock: Lock) -> Mirror | None:
-        """Simulated packages with the names and versions of the lock, in place of the vendors' own."""
-        wanted = [
-            Wanted(component, row.version, package, version)
-            for rows in lock.pools.values()
-            for component, row in rows.items()
-            if row.repository != DISTRIBUTION
-            for package, version in row.packages.items()
-        ]
-        if not wanted:
-            return None
-        made = build(
-            packages(wanted, _ARCHITECTURES[platform.machine()]), self.home.vendor, self.home.vendor_key
-        )
-        return Mirror(f"file:{VENDOR_FOLDER}/{made.name}", "/", (), str(made / KEY_FILE))
 
     def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
         base = _base(handoff)
@@ -161,6 +145,26 @@ class LabMachines:
 
     def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
         return logs(self._lab, node, follow=follow, console=console)
+
+
+def simulated_vendors(lock: Lock, home: LabHome) -> Mirror | None:
+    """Simulated packages with the names and versions of the lock, in place of the vendors' own."""
+    wanted = [
+        Wanted(component, row.version, package, version)
+        for rows in lock.pools.values()
+        for component, row in rows.items()
+        if row.repository != DISTRIBUTION
+        for package, version in row.packages.items()
+    ]
+    if not wanted:
+        return None
+    made = build(packages(wanted, host_architecture()), home.vendor, home.vendor_key)
+    return Mirror(f"file:{VENDOR_FOLDER}/{made.name}", "/", (), str(made / KEY_FILE))
+
+
+def host_architecture() -> str:
+    """In Debian's words."""
+    return _ARCHITECTURES[platform.machine()]
 
 
 def _base(handoff: Handoff) -> Base:

@@ -1,0 +1,1 @@
+"""Everything that a site without a way out needs: collected, checked, signed."""

@@ -1,0 +1,206 @@
+"""From a description to a bundle: what its nodes will ask for, resolved by apt, fetched, and published."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clusterwright.bundle.offline import Transaction, transactions
+from clusterwright.catalog.distributions import Distribution, distribution
+from clusterwright.event import Event, Report
+from clusterwright.finding import Finding, Refused, Where, refuse
+from clusterwright.handoff import Handoff
+from clusterwright.operate.offline import origins, suites, wheels
+from clusterwright.operate.offline.apt import Apt, Archive, Origin
+from clusterwright.operate.offline.origins import DISTRIBUTION
+from clusterwright.operate.offline.place import place
+from clusterwright.operate.offline.program import Failed
+from clusterwright.operate.offline.publish import Contents, publish
+from clusterwright.operate.offline.signing import Signer, signer
+from clusterwright.operate.offline.store import Store
+from clusterwright.operate.offline.subject import Subject
+from clusterwright.providers.lab.rootfs import PACKAGES as BOOTS
+
+_PROCESSORS = {"amd64": "x86_64", "arm64": "arm64"}
+_MINIMAL = ("?essential", "?priority(required)", "apt")
+"""What every installer begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a bundle is asked for."""
+
+    out: Path
+    key: str | None = None
+    """Name in the gpg keyring, or the file of a secret key."""
+    mirror: str | None = None
+    """Where the distribution's packages come from."""
+    mirror_key: Path | None = None
+    """Signs them; None: the distribution's own keyring on this machine."""
+    wheels: bool = True
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A bundle that was published."""
+
+    folder: Path
+    files: int
+    size: int
+    findings: tuple[Finding, ...]
+    mirrored: bool
+    """Whether its nodes have packages that are not the distribution's."""
+
+
+@dataclass
+class _Work:
+    subject: Subject
+    wishes: Wishes
+    report: Report
+    contents: Contents
+    store: Store
+    findings: dict[str, Finding] = field(default_factory=dict)
+
+    def find(self, found: Iterable[Finding]) -> None:
+        self.findings |= {str(finding): finding for finding in found}
+
+    @property
+    def cache(self) -> Path:
+        return self.store.folder.parent
+
+
+def collect(subject: Subject, wishes: Wishes, report: Report) -> Collected:
+    """Run again after any interruption, it goes on. Raises Refused where there is nothing to publish."""
+    with _alone(wishes.out), signer(wishes.key) as signing:
+        return _collect(subject, wishes, report, signing)
+
+
+def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) -> Collected:
+    handoff = subject.handoff
+    wanted = transactions(handoff, subject.architecture)
+    architectures = tuple(sorted({one.architecture for one in wanted}))
+    contents = Contents(handoff.name, handoff.software["distribution"], architectures)
+    store = Store(wishes.out / ".cache" / "files")
+    work = _Work(subject, wishes, report, contents, store)
+    for architecture in architectures:
+        _packages(work, architecture, [one for one in wanted if one.architecture == architecture])
+    if wishes.wheels:
+        _wheels(work)
+    report(Event("publish", "started", f"{len(contents.files)} files, index and signatures"))
+    folder = publish(contents, store, wishes.out, signing)
+    size = sum(store.file(digest).stat().st_size for digest in set(contents.files.values()))
+    findings = tuple(work.findings[key] for key in sorted(work.findings))
+    report(Event("publish", "changed", str(folder)))
+    return Collected(folder, len(contents.files), size, findings, _mirrored(handoff))
+
+
+def _packages(work: _Work, architecture: str, wanted: list[Transaction]) -> None:
+    release = distribution(work.contents.distribution)
+    apt = Apt((work.cache / architecture).resolve(), architecture)
+    work.report(Event("resolve", "started", f"{architecture}: reading the repositories' indices"))
+    known = _read(work, apt, release)
+    minimal = apt.resolve((*_MINIMAL, *BOOTS), release.codename)
+    archives = set(minimal.archives)
+    absent, unmet = set(minimal.absent), {minimal.unmet}
+    for transaction in wanted:
+        resolved = apt.resolve(transaction.packages)
+        archives |= resolved.archives
+        absent |= resolved.absent
+        unmet.add(resolved.unmet)
+    work.find(work.subject.absent(absent, {DISTRIBUTION, *(origin.name for origin in known)}))
+    work.find(_unmet(words) for words in unmet if words)
+    work.contents.missing |= absent
+    work.report(Event("resolve", "ok", f"{architecture}: {len(archives)} packages"))
+    files = {place(archive.uri, known): archive for archive in archives}
+    _fetch(work, apt, {**files, **_indices(work, apt, known)})
+
+
+def _read(work: _Work, apt: Apt, release: Distribution) -> list[Origin]:
+    """Every origin whose index was read and verified."""
+    own = origins.of_distribution(release, apt.architecture, work.wishes.mirror, work.wishes.mirror_key)
+    if own.key and not own.key.exists():
+        raise Refused([origins.keyless(own, release)])
+    try:
+        apt.update(own)
+    except Failed as failed:
+        raise Refused([origins.silent(own, failed)]) from failed
+    known = [own]
+    others = work.subject.vendors(_PROCESSORS[apt.architecture], (work.cache / "keys").resolve())
+    work.find(others.findings)
+    by_hand = origins.added(work.wishes.out / origins.ADDED)
+    for origin in [*others.found, *([by_hand] if by_hand else [])]:
+        try:
+            apt.update(origin)
+            known.append(origin)
+        except Failed as failed:
+            work.find([origins.silent(origin, failed)])
+    return known
+
+
+def _indices(work: _Work, apt: Apt, known: list[Origin]) -> dict[str, Archive]:
+    own = next(origin for origin in known if origin.name == DISTRIBUTION)
+    found: dict[str, Archive] = {}
+    for index in suites.indices(apt, own):
+        path, file = index.release
+        work.contents.files[f"{DISTRIBUTION}/{path}"] = work.store.take(file)
+        work.contents.date = max(work.contents.date, index.date)
+        found |= {f"{DISTRIBUTION}/{path}": archive for path, archive in index.files.items()}
+    return found
+
+
+def _fetch(work: _Work, apt: Apt, files: dict[str, Archive]) -> None:
+    failed = work.store.fetch(apt, files.values(), work.report)
+    for path, archive in files.items():
+        if archive.sha256 in failed:
+            remedy = "Run the same command again; what is here is not fetched again"
+            work.find([Finding("CW8028", Where(path=archive.uri), _line(failed[archive.sha256]), remedy)])
+            work.contents.missing.add(path)
+        else:
+            work.contents.files[path] = archive.sha256
+
+
+def _wheels(work: _Work) -> None:
+    work.report(Event("wheels", "started", "Python packages of clusterwright itself"))
+    folder = work.cache / "wheels"
+    found = list(wheels.download(folder))
+    work.find(found)
+    if found:
+        work.contents.missing.add("wheels")
+    for file in (*wheels.locked(folder), wheels.lock_file()):
+        work.contents.files[f"wheels/{file.name}"] = work.store.take(file)
+    work.report(Event("wheels", "failed" if found else "ok"))
+
+
+def _unmet(words: str) -> Finding:
+    what = f"what the repositories have does not fit together: {_line(words)}"
+    remedy = "See which versions the distribution has, and `clusterwright lock` for those of the lock"
+    return Finding("CW8026", Where(path="apt"), what, remedy)
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())
+
+
+def _mirrored(handoff: Handoff) -> bool:
+    return any(handoff.software["stacks"].values())
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """One writer a folder."""
+    try:
+        (out / ".cache").mkdir(parents=True, exist_ok=True)
+        stream = (out / ".cache" / "lock").open("w")
+    except OSError as error:
+        remedy = "Name a folder that you may write to with --out"
+        raise refuse("CW8029", Where(str(out)), f"cannot be written ({error.strerror})", remedy) from error
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what, remedy = "another bundle is being collected there", "Wait for it, or name another folder"
+            raise refuse("CW8029", Where(str(out)), what, remedy) from None
+        yield

@@ -1,0 +1,141 @@
+"""Where packages come from: the distribution, the vendors of a lock, and what somebody added."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clusterwright.catalog.distributions import Distribution
+from clusterwright.finding import Finding, Severity, Where
+from clusterwright.operate.home import write_atomically
+from clusterwright.operate.offline.apt import Origin
+from clusterwright.operate.offline.program import Failed, run
+from clusterwright.operate.offline.signing import fingerprints
+from clusterwright.plan.software.lock import Source
+from clusterwright.providers.lab.apt import sources_for
+
+DISTRIBUTION, ADDED = "distribution", "added"
+# What the installers of both write into /etc/apt; Ubuntu has arm64 on servers of its own.
+_HOME = {
+    ("debian", "amd64"): "http://deb.debian.org/debian",
+    ("debian", "arm64"): "http://deb.debian.org/debian",
+    ("ubuntu", "amd64"): "http://archive.ubuntu.com/ubuntu",
+    ("ubuntu", "arm64"): "http://ports.ubuntu.com/ubuntu-ports",
+}
+_COMPONENTS = {"debian": ("main",), "ubuntu": ("main", "restricted", "universe")}
+_SUITES = {"debian": ("", "-updates"), "ubuntu": ("", "-updates", "-security")}
+"""What nodes with a package mirror ask it for."""
+_SECONDS = 20.0
+
+
+@dataclass
+class Origins:
+    """Those of one architecture, and what is wrong with the others."""
+
+    found: list[Origin] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def of_distribution(
+    distribution: Distribution, architecture: str, url: str | None = None, key: Path | None = None
+) -> Origin:
+    """`url`, else where this machine has it from, else its home."""
+    family, codename = distribution.family, distribution.codename
+    here = [source.uri for source in sources_for(codename) if source.suite == codename]
+    own = here[0] if here and family == "debian" else _HOME[family, architecture]
+    suites = tuple(codename + suffix for suffix in _SUITES[family])
+    keyring = (key or Path(f"/usr/share/keyrings/{family}-archive-keyring.gpg")).resolve()
+    return Origin(DISTRIBUTION, (url or own).rstrip("/"), suites, _COMPONENTS[family], keyring)
+
+
+def of_vendors(repositories: Mapping[str, Mapping[str, Source]], processor: str, keys: Path) -> Origins:
+    """Each vendor's repository whose key is the one that the catalog knows."""
+    origins = Origins()
+    for name, rows in sorted(repositories.items()):
+        if processor not in rows:
+            continue
+        source = rows[processor]
+        if not (source.suite and source.key_url):
+            what = f"{source.url} is no signed apt repository"
+            remedy = f"Get its packages from there, put them into '{ADDED}' of the output folder, run again"
+            origins.findings.append(_finding("CW8022", name, what, remedy))
+        elif not source.fingerprint:
+            what = f"the catalog knows no fingerprint of the key {source.key_url}"
+            remedy = (
+                f"Get its packages by hand into '{ADDED}' of the output folder, or add the fingerprint to"
+            )
+            remedy += " repositories.csv and run `clusterwright lock`"
+            origins.findings.append(_finding("CW8023", name, what, remedy))
+        else:
+            checked = _checked(name, source, keys)
+            if isinstance(checked, Finding):
+                origins.findings.append(checked)
+            else:
+                suites = (source.suite,)
+                origins.found.append(Origin(name, source.url, suites, source.components, checked))
+    return origins
+
+
+def added(folder: Path) -> Origin | None:
+    """Packages that somebody put there by hand."""
+    if not any(folder.glob("*.deb")):
+        return None
+    write_atomically(folder / "Packages", run(["apt-ftparchive", "packages", "."], folder=folder))
+    return Origin(ADDED, f"file:{folder.resolve()}", ("./",), (), None)
+
+
+def silent(origin: Origin, reason: Failed) -> Finding:
+    """A repository whose index cannot be read, or is not signed as it should be."""
+    remedy = "Check that this machine reaches it and has its key, and run the same command again"
+    return _finding("CW8024", origin.name, f"{origin.url}: {' '.join(str(reason).split())}", remedy)
+
+
+def keyless(origin: Origin, distribution: Distribution) -> Finding:
+    """Nothing is taken from a distribution that cannot be verified."""
+    package = {"debian": "debian-archive-keyring", "ubuntu": "ubuntu-keyring"}[distribution.family]
+    what = f"the key of {distribution.name} is not on this machine ({origin.key})"
+    return _finding("CW8024", origin.name, what, f"Install {package}, or name the key with --from-key")
+
+
+def _checked(name: str, source: Source, keys: Path) -> Path | Finding:
+    """The key's file, once it is the one that was expected."""
+    expected = re.sub(r"\s", "", source.fingerprint or "").upper()
+    file = next((file for file in _forms(keys / name) if expected in _prints(file)), None)
+    if file:
+        return file
+    try:
+        with urllib.request.urlopen(source.key_url, timeout=_SECONDS) as answer:
+            content: bytes = answer.read(1 << 20)
+    except (OSError, ValueError, urllib.error.URLError) as error:
+        what = f"its key {source.key_url} cannot be fetched ({getattr(error, 'reason', None) or error})"
+        remedy = "Check that this machine reaches it, and run the same command again"
+        return _finding("CW8024", name, what, remedy)
+    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    armoured = content.lstrip().startswith(b"-----BEGIN PGP")
+    # apt takes the ending for the format.
+    file = (keys / name).with_name(f"{name}{'.asc' if armoured else '.gpg'}")
+    write_atomically(file, content)
+    seen = fingerprints(file)
+    if expected in seen:
+        return file
+    file.unlink()
+    what = f"the key {source.key_url} is {', '.join(sorted(seen)) or 'no key'}, and not {expected}"
+    remedy = "Find out from the vendor whether the key was exchanged; nothing was taken from this repository"
+    return _finding("CW8023", name, what, remedy)
+
+
+def _forms(stem: Path) -> Iterator[Path]:
+    return (stem.with_name(stem.name + suffix) for suffix in (".asc", ".gpg"))
+
+
+def _prints(file: Path) -> set[str]:
+    return fingerprints(file) if file.exists() else set()
+
+
+def _finding(code: str, name: str, what: str, remedy: str) -> Finding:
+    return Finding(code, Where(path=name), what, remedy, Severity.ERROR)
