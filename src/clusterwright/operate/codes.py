@@ -81,7 +81,7 @@ CODES: Mapping[str, Meaning] = {
         "versions: {cuda: 13}, with a lock that has CUDA 12",
     ),
     "CW8020": Meaning(
-        "A program that collects packages is not installed",
+        "A program that collects packages is not installed, or failed",
         "apt resolves and fetches, apt-ftparchive makes the index, gpg signs it.",
         "bundle lab.yaml --offline --out site, on a machine without apt",
     ),

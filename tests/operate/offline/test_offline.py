@@ -197,9 +197,12 @@ def test_what_is_there_is_not_fetched_again(made: World, tmp_path: Path) -> None
     lost.unlink()
     shutil.rmtree(first.folder)
     (tmp_path / "site" / ".partial").mkdir()
+    (store / ".half-written.1").write_text("x")
+    (tmp_path / "site" / ".cache" / "ftparchive.db").write_text("damaged")
     second, _ = made.collect(tmp_path / "site")
     assert second.folder == first.folder
     assert lost.exists()
+    assert not (store / ".half-written.1").exists()
     assert before == {file.name: file.stat().st_mtime_ns for file in store.iterdir() if file != lost}
     assert not (tmp_path / "site" / ".partial").exists()
 
@@ -272,6 +275,21 @@ def test_without_the_distribution_there_is_nothing(world: World, tmp_path: Path)
     with pytest.raises(Refused) as refused:
         world.collect(tmp_path / "site")
     assert [finding.code for finding in refused.value.findings] == ["CW8024"]
+
+
+def test_one_at_a_time(made: World, tmp_path: Path) -> None:
+    refused: list[str] = []
+
+    def second(event: Event) -> None:
+        if event.step == "publish" and event.status == "started":
+            with pytest.raises(Refused) as error:
+                made.collect(tmp_path / "site")
+            refused.extend(finding.code for finding in error.value.findings)
+
+    key = made.archive / "key.asc"
+    wishes = Wishes(tmp_path / "site", str(made.operator), f"file:{made.archive}", key, wheels=False)
+    collect(subject_of(lock_of(made.source)), wishes, second)
+    assert refused == ["CW8029"]
 
 
 def test_without_a_key_nothing_is_fetched(made: World, tmp_path: Path) -> None:

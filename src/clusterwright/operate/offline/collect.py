@@ -75,7 +75,14 @@ class _Work:
 def collect(subject: Subject, wishes: Wishes, report: Report) -> Collected:
     """Run again after any interruption, it goes on. Raises Refused where there is nothing to publish."""
     with _alone(wishes.out), signer(wishes.key) as signing:
-        return _collect(subject, wishes, report, signing)
+        try:
+            return _collect(subject, wishes, report, signing)
+        except Failed as failed:
+            remedy = "Repair the cause and run the same command again; it goes on"
+            raise refuse("CW8020", Where(path="apt"), _line(str(failed)), remedy) from failed
+        except OSError as error:
+            remedy = "Make room, or name another folder with --out, and run again; it goes on"
+            raise refuse("CW8029", Where(str(wishes.out)), f"cannot be used ({error})", remedy) from error
 
 
 def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) -> Collected:
@@ -84,6 +91,7 @@ def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) 
     architectures = tuple(sorted({one.architecture for one in wanted}))
     contents = Contents(handoff.name, handoff.software["distribution"], architectures)
     store = Store(wishes.out / ".cache" / "files")
+    store.clear()
     work = _Work(subject, wishes, report, contents, store)
     for architecture in architectures:
         _packages(work, architecture, [one for one in wanted if one.architecture == architecture])

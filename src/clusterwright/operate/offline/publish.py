@@ -13,7 +13,7 @@ from email.utils import formatdate
 from pathlib import Path
 
 from clusterwright.operate.home import write_atomically
-from clusterwright.operate.offline.program import run
+from clusterwright.operate.offline.program import Failed, run
 from clusterwright.operate.offline.signing import Signer
 from clusterwright.operate.offline.store import Store, sha256_of
 
@@ -75,8 +75,7 @@ def _link(source: Path, target: Path) -> None:
 
 def _index(folder: Path, contents: Contents, database: Path) -> None:
     """A flat repository over every package, wherever in the folder it lies."""
-    argv = ["apt-ftparchive", *_ONLY_SHA256, "--db", str(database.resolve()), "packages", "."]
-    packages = run(argv, folder=folder).encode()
+    packages = _packages(folder, database).encode()
     files = {"Packages": packages, "Packages.gz": gzip.compress(packages, mtime=0)}
     for name, data in files.items():
         write_atomically(folder / name, data)
@@ -93,6 +92,16 @@ def _index(folder: Path, contents: Contents, database: Path) -> None:
     }
     head = "".join(f"{name}: {value}\n" for name, value in fields.items())
     write_atomically(folder / "Release", f"{head}SHA256:\n{rows}")
+
+
+def _packages(folder: Path, database: Path) -> str:
+    """`database` remembers what was read before; one that a kill damaged is made again."""
+    argv = ["apt-ftparchive", *_ONLY_SHA256, "--db", str(database.resolve()), "packages", "."]
+    try:
+        return run(argv, folder=folder)
+    except Failed:
+        database.unlink(missing_ok=True)
+        return run(argv, folder=folder)
 
 
 def _manifest(folder: Path, contents: Contents) -> str:

@@ -30,6 +30,11 @@ class Store:
     def has(self, sha256: str) -> bool:
         return self.file(sha256).exists()
 
+    def clear(self) -> None:
+        """Remove what an interrupted run left half-written. For the one writer."""
+        for partial in self.folder.glob(".*"):
+            partial.unlink()
+
     def fetch(self, apt: Apt, archives: Iterable[Archive], report: Report) -> dict[str, str]:
         """Fetch what is missing; the SHA-256 of what could not be had, with the reason."""
         wanted = sorted({archive.sha256: archive for archive in archives}.values())
