@@ -104,7 +104,7 @@ def test_a_job_gets_its_share_of_the_machine() -> None:
 def test_gpus_are_detected_only_where_the_driver_spells_the_type() -> None:
     base = handoff("24.11")
     gaming = replace(H100, gpu_type="rtx4090", gpu_model="NVIDIA GeForce RTX 4090")
-    amd = replace(H100, gpu_type="mi300x", gpu_model="AMD Instinct MI300X")
+    amd = replace(H100, gpu_type="mi300x", gpu_model="AMD Instinct MI300X", gpu_vendor="amd")
 
     def gres(hardware: Hardware) -> str:
         made = replace(base, hardware={**base.hardware, "h100": hardware})
