@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from clusterwright.finding import Refused
 from clusterwright.handoff import from_plan
 from clusterwright.operate.offline.apt import Apt, Origin
 from clusterwright.operate.offline.collect import Collected, Wishes, collect
-from clusterwright.operate.offline.signing import fingerprints
+from clusterwright.operate.offline.signing import fingerprints, signer
 from clusterwright.operate.offline.subject import Subject
 from clusterwright.plan import plan
 from clusterwright.plan.model import Ground, Mirror
@@ -298,3 +299,17 @@ def test_without_a_key_nothing_is_fetched(made: World, tmp_path: Path) -> None:
         replace(made, operator=tmp_path / "no.key").collect(tmp_path / "site")
     assert [finding.code for finding in refused.value.findings] == ["CW8021"]
     assert not (tmp_path / "site" / ".cache" / "files").exists()
+
+
+def test_a_key_that_a_killed_run_left_is_forgotten(
+    made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    left, alive = (tmp_path / f"clusterwright-key-{pid}-x" for pid in (killed.pid, os.getpid()))
+    left.mkdir()
+    alive.mkdir()
+    with signer(str(made.operator)):
+        pass
+    assert [each for each in (left, alive) if each.exists()] == [alive]

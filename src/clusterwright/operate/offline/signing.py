@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
 
 from clusterwright.finding import Refused, Where, refuse
 from clusterwright.operate.offline.program import Failed, run
 
+_RING = "clusterwright-key-"
 _GPG = ("gpg", "--batch", "--yes", "--quiet", "--no-tty")
 
 
@@ -42,7 +45,8 @@ class Signer:
 def signer(key: str | None) -> Iterator[Signer]:
     """Raises Refused where there is no such key."""
     if key and Path(key).is_file():
-        with TemporaryDirectory(prefix="cw-key-") as ring:
+        _forget()
+        with TemporaryDirectory(prefix=f"{_RING}{os.getpid()}-") as ring:
             gpg = (*_GPG, "--homedir", ring)
             try:
                 yield Signer(gpg, _imported(gpg, key))
@@ -50,6 +54,14 @@ def signer(key: str | None) -> Iterator[Signer]:
                 run(["gpgconf", "--homedir", ring, "--kill", "all"])
     else:
         yield Signer(_GPG, _secret(_GPG, key or "your gpg keyring", key or ""))
+
+
+def _forget() -> None:
+    """Keys that runs which were killed left imported."""
+    for ring in Path(gettempdir()).glob(f"{_RING}*"):
+        owner = ring.name.removeprefix(_RING).partition("-")[0]
+        if owner.isdecimal() and not Path("/proc", owner).exists() and ring.stat().st_uid == os.getuid():
+            rmtree(ring, ignore_errors=True)
 
 
 def fingerprints(key: Path) -> set[str]:
