@@ -11,7 +11,8 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from clusterwright.catalog.distributions import distribution
-from clusterwright.catalog.hardware import Hardware
+from clusterwright.catalog.gpu_health import RDMA_KINDS
+from clusterwright.catalog.hardware import Hardware, Nic
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
@@ -104,7 +105,7 @@ class LabMachines:
                 LabNode(
                     node.name,
                     IPv4Address(node.address),
-                    _simulated(node, handoff),
+                    simulated_hardware(node, handoff),
                 )
                 for node in nodes
             ],
@@ -198,7 +199,8 @@ def _share_name(mount_point: str) -> str:
     return Path(mount_point).as_posix().strip("/").replace("/", "-")
 
 
-def _simulated(node: Node, handoff: Handoff) -> Simulated:
+def simulated_hardware(node: Node, handoff: Handoff) -> Simulated:
+    """What a lab node plays of its machine type."""
     # slurmd reads local_cpulist as processors of the machine that it runs on: with planned ones that are not
     # there, a GPU is near to no core at all, and no job can have GPUs of both sockets.
     here = Path("/sys/devices/system/cpu/online").read_text().strip()
@@ -216,9 +218,7 @@ def _simulated(node: Node, handoff: Handoff) -> Simulated:
         for gpu in hardware.gpus
     )
     nics = tuple(
-        SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps, kind=nic.kind)
-        for nic in hardware.nics
-        if nic.kind != "ethernet"
+        SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps, kind=nic.kind) for nic in _fabric_cards(hardware)
     )
     brought = _DRIVERS & set(handoff.software["stacks"].get(node.pool, {}))
     return Simulated(
@@ -229,6 +229,12 @@ def _simulated(node: Node, handoff: Handoff) -> Simulated:
         nvlink_cluster=_uuid(f"{handoff.name}/{node.block}") if node.block and _spans_nodes(hardware) else "",
         ethernet_gbps=sum(nic.gbps for nic in hardware.nics if nic.kind == "ethernet"),
     )
+
+
+def _fabric_cards(hardware: Hardware) -> list[Nic]:
+    """Beside RDMA cards a virtual one is the host's network; without them it is what GPUs talk over."""
+    cards = [nic for nic in hardware.nics if nic.kind != "ethernet"]
+    return [nic for nic in cards if nic.kind in RDMA_KINDS] or cards
 
 
 def _spans_nodes(hardware: Hardware) -> bool:
