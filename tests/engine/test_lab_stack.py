@@ -44,6 +44,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_real_lab_comes_changes_and_goes(stack: Stack, project: Path, state: Path) -> None:
     description = project / "clusters/lab.yaml"
     description.write_text(DESCRIPTION)
+    description.with_name("lab.lock.yaml").unlink()  # of the description that this one takes the place of
     assert stack.run("preview")["changes"] == {"create": 2}
     assert list(state.rglob("*.json")) == []
 

@@ -16,8 +16,13 @@ EVERYWHERE: Mapping[str, str] = {
     "slurm.conf": "cat /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf 2>/dev/null",
     "slurm.log": f"for log in {_LOGS}; do tail -n4000 -v /var/log/slurm/$log /var/log/$log; done 2>/dev/null",
     "resources.txt": "df --human-readable; df --inodes; free --mebi; uptime; ip -brief address",
-    "devices.txt": "nvidia-smi -L; ls -l /dev/nvidia*; dmesg 2>/dev/null | tail --lines=200",
+    "kernel.txt": "dmesg 2>/dev/null | tail --lines=200",
 }
+ON_GPU_NODES: Mapping[str, Mapping[str, str]] = {
+    "nvidia": {"devices.txt": "nvidia-smi -L; ls -l /dev/nvidia*"},
+    "amd": {"devices.txt": "rocm-smi --showid; ls -l /dev/kfd /dev/dri"},
+}
+"""By the GPUs' vendor. An image may hold the programs also where a node has none."""
 ON_CONTROLLERS: Mapping[str, str] = {
     "slurm.txt": "sinfo --list-reasons; sinfo --Node --long; squeue; scontrol show nodes; sdiag",
     "accounting.txt": "sacctmgr --parsable2 show associations; "

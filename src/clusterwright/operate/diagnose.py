@@ -15,7 +15,7 @@ from pathlib import Path
 from clusterwright.accept.likely import Evidence, LikelyCause, likely, of_report
 from clusterwright.event import Event, Report
 from clusterwright.finding import Refused
-from clusterwright.operate.asked import EVERYWHERE, ON_CONTROLLERS
+from clusterwright.operate.asked import EVERYWHERE, ON_CONTROLLERS, ON_GPU_NODES
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.remote import run_on
 
@@ -70,10 +70,16 @@ def _of_node(cluster: Cluster, name: str) -> Iterator[tuple[str, str]]:
     target = cluster.targets.get(name)
     if target is None or run_on(target, "true", timeout=10).code == 255:
         return
-    asked = {**EVERYWHERE, **(ON_CONTROLLERS if "controller" in cluster.handoff.by_name[name].roles else {})}
-    for file, command in asked.items():
+    for file, command in _asked(cluster, name).items():
         answer = run_on(target, command)
         yield file, answer.output + answer.error
+
+
+def _asked(cluster: Cluster, name: str) -> Mapping[str, str]:
+    node = cluster.handoff.by_name[name]
+    vendor = cluster.handoff.hardware[node.machine].gpu_vendor or ""
+    controls = ON_CONTROLLERS if "controller" in node.roles else {}
+    return {**EVERYWHERE, **ON_GPU_NODES.get(vendor, {}), **controls}
 
 
 def _last(lines: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,10 +76,11 @@ def _line(change: Change) -> str:
 
 
 def _digest(prepared: Prepared, folder: Path) -> str:
-    """Of roles, templates and files beside the description: what changes a node though no word of it does."""
+    """Of roles, templates, lock and files beside the description: what changes a node though no word does."""
     whole = hashlib.sha256(collection.digest().encode())
     for file in sorted(prepared.files, key=lambda file: file.path):
         whole.update(repr(file).encode())
+    whole.update(json.dumps(prepared.handoff.software["stacks"], sort_keys=True).encode())
     for path in sorted({*generated.attachments(prepared.handoff)}):
         beside = folder / path
         whole.update(f"\n{path}\n".encode() + (beside.read_bytes() if beside.is_file() else b""))

@@ -49,6 +49,7 @@ def _checked(target: str) -> tuple[tuple[Finding, ...], str]:
     """Findings, and a line in words when no error is among them."""
     from clusterwright.checks import check
     from clusterwright.cli.target import description
+    from clusterwright.operate.lock import settled
     from clusterwright.spec.load import load
 
     try:
@@ -61,6 +62,10 @@ def _checked(target: str) -> tuple[tuple[Finding, ...], str]:
     findings = tuple(check(loaded.spec, where=loaded.where))
     if any(finding.severity is Severity.ERROR for finding in findings):
         return findings, ""
+    try:
+        settled(loaded.spec, loaded.where, file)
+    except Refused as refused:
+        return (*findings, *refused.findings), ""
     return findings, f"{file}: valid, cluster '{loaded.spec.cluster}' with {len(loaded.spec.pools)} pools"
 
 
