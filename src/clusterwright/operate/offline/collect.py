@@ -128,7 +128,7 @@ def _packages(work: _Work, architecture: str, wanted: list[Transaction]) -> None
 
 def _read(work: _Work, apt: Apt, release: Distribution) -> list[Origin]:
     """Every origin whose index was read and verified."""
-    own = origins.of_distribution(release, apt.architecture, work.wishes.mirror, work.wishes.mirror_key)
+    own = origins.of_distribution(release, work.wishes.mirror, work.wishes.mirror_key)
     if own.key and not own.key.exists():
         raise Refused([origins.keyless(own, release)])
     try:

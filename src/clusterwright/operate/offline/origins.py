@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clusterwright.catalog.distributions import Distribution
-from clusterwright.finding import Finding, Severity, Where
+from clusterwright.finding import Finding, Refused, Severity, Where
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline.apt import Origin
 from clusterwright.operate.offline.program import Failed, run
@@ -20,13 +20,6 @@ from clusterwright.plan.software.lock import Source
 from clusterwright.providers.lab.apt import sources_for
 
 DISTRIBUTION, ADDED = "distribution", "added"
-# What the installers of both write into /etc/apt; Ubuntu has arm64 on servers of its own.
-_HOME = {
-    ("debian", "amd64"): "http://deb.debian.org/debian",
-    ("debian", "arm64"): "http://deb.debian.org/debian",
-    ("ubuntu", "amd64"): "http://archive.ubuntu.com/ubuntu",
-    ("ubuntu", "arm64"): "http://ports.ubuntu.com/ubuntu-ports",
-}
 _COMPONENTS = {"debian": ("main",), "ubuntu": ("main", "restricted", "universe")}
 _SUITES = {"debian": ("", "-updates"), "ubuntu": ("", "-updates", "-security")}
 """What nodes with a package mirror ask it for."""
@@ -41,16 +34,24 @@ class Origins:
     findings: list[Finding] = field(default_factory=list)
 
 
-def of_distribution(
-    distribution: Distribution, architecture: str, url: str | None = None, key: Path | None = None
-) -> Origin:
-    """`url`, else where this machine has it from, else its home."""
+def of_distribution(distribution: Distribution, url: str | None = None, key: Path | None = None) -> Origin:
+    """`url`, else where this machine has its own from. Raises Refused when it has none."""
     family, codename = distribution.family, distribution.codename
-    here = [source.uri for source in sources_for(codename) if source.suite == codename]
-    own = here[0] if here and family == "debian" else _HOME[family, architecture]
+    if url is None:
+        url = _of_this_machine(distribution)
     suites = tuple(codename + suffix for suffix in _SUITES[family])
     keyring = (key or Path(f"/usr/share/keyrings/{family}-archive-keyring.gpg")).resolve()
-    return Origin(DISTRIBUTION, (url or own).rstrip("/"), suites, _COMPONENTS[family], keyring)
+    return Origin(DISTRIBUTION, url.rstrip("/"), suites, _COMPONENTS[family], keyring)
+
+
+def _of_this_machine(distribution: Distribution) -> str:
+    codename = distribution.codename
+    if distribution.family == "debian":
+        for source in sources_for(codename):
+            if source.suite == codename:
+                return source.uri
+    what = f"this machine has no packages of {distribution.name}"
+    raise Refused([_finding("CW8024", DISTRIBUTION, what, "Name a mirror that has them with --from")])
 
 
 def of_vendors(repositories: Mapping[str, Mapping[str, Source]], processor: str, keys: Path) -> Origins:
