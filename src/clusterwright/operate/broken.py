@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
@@ -19,6 +20,10 @@ def faults(number: int | str = "N") -> Mapping[str, str]:
 
 def break_hardware(cluster: Cluster, text: str, fault: str, number: int) -> tuple[str, ...]:
     """Inject a fault into nodes that run; returns their names."""
+    if fault not in FAULTS:
+        near = get_close_matches(fault, FAULTS, n=3) or list(FAULTS)
+        what, remedy = f"there is no fault '{fault}'", f"Name one of: {', '.join(near)}"
+        raise refuse("CW8016", Where(path=fault), what, remedy)
     machines, nodes = _simulated(cluster), cluster.nodes(text)
     for node in nodes:
         machines.break_hardware(node, fault, number)

@@ -70,15 +70,20 @@ CODES: Mapping[str, Meaning] = {
         "It is described, and its machine is not there.",
         "ssh lab gpu-003, before `up`",
     ),
+    "CW8014": Meaning(
+        "The lock is out of date",
+        "The description or the catalog changed since `clusterwright lock` wrote it.",
+        "versions: {cuda: 13}, with a lock that has CUDA 12",
+    ),
     "CW8015": Meaning(
         "Only simulated hardware can be broken",
         "`node break` is for finding out that a fault is found.",
         "node break prod gpu-001 ecc",
     ),
-    "CW8014": Meaning(
-        "The lock is out of date",
-        "The description or the catalog changed since `clusterwright lock` wrote it.",
-        "versions: {cuda: 13}, with a lock that has CUDA 12",
+    "CW8016": Meaning(
+        "No such fault",
+        "`clusterwright node break CLUSTER` lists every fault.",
+        "node break lab gpu-001 eccc",
     ),
     "CW8020": Meaning(
         "A program that collects packages is not installed, or failed",

@@ -96,13 +96,16 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
         if work.before and not wishes.disturb:
             disturbed = {node for node, impact in costs.items() if impact.disturbs_jobs}
             refuse_to_disturb(work.before, work.machines.targets(work.before), {*gone, *rebuilt, *disturbed})
+        there = {node: state for node, state in present.items() if node not in rebuilt}
+        chosen = _chosen(work, wishes, present)
+        _bake(work, chosen, there, report)
         if gone or rebuilt:
             doubt(work.home)
             _take_from_slurm(work, {*gone, *rebuilt})
             work.machines.remove([*gone, *rebuilt], report)
-        targets = _machines(work, wishes, {**present, **dict.fromkeys(rebuilt, _HALF_MADE)}, report)
-        chosen = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
-        nodes = configure(work.desired, chosen, report, full=wishes.full)
+        targets = work.machines.ensure(_only(work.handoff, chosen), _keys(work), report)
+        looked = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
+        nodes = configure(work.desired, looked, report, full=wishes.full)
         created = tuple(name for name in targets if name not in present or name in rebuilt)
         outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), created, tuple(gone), nodes)
         if created or gone or outcome.changed or outcome.broken:
@@ -138,17 +141,19 @@ def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
         queue.take_away(nodes)
 
 
-def _machines(work: Work, wishes: Wishes, present: Mapping[str, str], report: Report) -> Mapping[str, Target]:
-    """Nodes that run; a new one is made from an image that has everything installed."""
+def _chosen(work: Work, wishes: Wishes, present: Collection[str]) -> set[str]:
+    """Nodes of the description that are to be there afterwards."""
     chosen = set(work.handoff.by_name)
-    if wishes.create is not None:
-        chosen &= {*present, *wishes.create}
-    made = {node for node in chosen if present.get(node, _HALF_MADE) == _HALF_MADE}
+    return chosen if wishes.create is None else chosen & {*present, *wishes.create}
+
+
+def _bake(work: Work, chosen: Collection[str], there: Mapping[str, str], report: Report) -> None:
+    """The images that new nodes are made from, before anything that runs is taken away."""
+    made = {node for node in chosen if there.get(node, _HALF_MADE) == _HALF_MADE}
     for key, image in work.desired.images.items():
         if made & set(image.nodes):
             bake = partial(install, work.desired, image, report=report)
             work.machines.ensure_image(work.handoff, key, bake, report)
-    return work.machines.ensure(_only(work.handoff, chosen), _keys(work), report)
 
 
 def _only(handoff: Handoff, nodes: Collection[str]) -> Handoff:
