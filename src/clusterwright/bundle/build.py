@@ -119,7 +119,7 @@ class Bundle:
         applied = [role for role in roles() if holds(role.applies, known)]
         units = tuple(self._units(node, known, applied))
         active = {unit.name for unit in units if unit.active}
-        named = {role.name for role in applied}
+        named, installed = {role.name for role in applied}, self._installed(node)
         early = (
             *generated.attached(self._handoff, self._attachments),
             *generated.vendors(self._handoff, node, self._attachments),
@@ -129,7 +129,7 @@ class Bundle:
             *rendered,
             *self._generated(node, named),
             *generated.started_with(self._handoff, active),
-            *generated.started_with_versions(self._installed(node)),
+            *generated.started_with_versions(installed),
         )
         files = [_file(file, active) for file in generic]
         files += [_file(file, active, early=True) for file in early]
@@ -143,7 +143,7 @@ class Bundle:
             directories=tuple(sorted(map(_directory, rows), key=lambda row: row.path)),
             units=units,
             packages=packages_of(self._handoff, node, known, applied),
-            held=held_by(self._installed(node)),
+            held=held_by(installed),
             users=generated.users(self._handoff),
             accounting=generated.accounting(self._handoff) if "slurm_database" in named else None,
             roles_digest=digest(),

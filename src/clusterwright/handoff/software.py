@@ -47,7 +47,7 @@ def _stacks(lock: Lock, mirror: Mirror | None) -> dict[str, Any]:
                 "repository": MIRROR if mirror and row.repository != DISTRIBUTION else row.repository,
             }
             for component, row in rows.items()
-            if row.packages and (mirror or row.repository)
+            if row.packages
         }
         for pool, rows in lock.pools.items()
         if any(row.packages for row in rows.values())

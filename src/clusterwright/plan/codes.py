@@ -61,4 +61,9 @@ CODES: Mapping[str, Meaning] = {
         "Versions can be chosen only of what the catalog of software has.",
         "software: {slurm_repository: …, versions: {slurm: 25.11}}",
     ),
+    "CW1370": Meaning(
+        "A package without a repository",
+        "It is locked and will be asked for, and no row of the catalog tells where it comes from.",
+        "lock, of a machine that needs GDRCopy: a site builds its packages itself",
+    ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,16 @@ def test_gaps_are_told(catalog: SoftwareCatalog) -> None:
     assert [(one.code, one.what, one.severity) for one in gaps(lock, "c.lock.yaml")] == [
         ("CW1367", "how agent 1.0 is packaged for debian-12 is not known", "note"),
         ("CW1368", "the exact package version of toolkit 2.0 is not known: toolkit-2-0", "note"),
+    ]
+
+
+def test_packages_that_no_repository_is_known_to_carry_are_told(catalog: SoftwareCatalog) -> None:
+    lock = solve({"gpu": GPU}, [], "debian-12", catalog=catalog)
+    assert list(gaps(lock, "c.lock.yaml")) == []
+    driver = replace(lock.pools["gpu"]["driver"], repository=None)
+    homeless = replace(lock, pools={"gpu": {**lock.pools["gpu"], "driver": driver}})
+    assert [(one.code, one.what, one.severity) for one in gaps(homeless, "c.lock.yaml")] == [
+        ("CW1370", f"no source says which repository carries driver {driver.version}", "warning")
     ]
 
 

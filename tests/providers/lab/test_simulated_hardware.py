@@ -15,6 +15,7 @@ from clusterwright.providers.lab import simulate
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.simulate import SimulatedNic
+from clusterwright.providers.lab.simulators.faults import inject
 
 QUERY = "nvidia-smi --query-gpu=index,name,memory.total,driver_version --format=csv,noheader,nounits"
 
@@ -30,18 +31,19 @@ def test_a_node_shows_its_gpus_and_their_faults(lab: Lab) -> None:
     assert "simulated" in world.on(target, "nvidia-smi --version")
     assert "Simulated hardware" in world.on(target, "nvidia-smi")
 
-    lab.set_gpu("n1", 3, "missing")
+    lab.inject("n1", "gpu-missing", 3)
     assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["7", "7"]
     assert "0000:37:00.0" not in world.on(target, "ls /proc/driver/nvidia/gpus /sys/bus/pci/drivers/nvidia")
     world.up(lab, plan)
     assert world.on(target, "test -e /dev/nvidia3") == "[exit 1]"
 
-    lab.set_gpu("n1", 3, "failed")
+    lab.repair("n1")
+    lab.inject("n1", "xid", 3)
     assert "Unable to determine the device handle" in world.on(target, "nvidia-smi -L")
-    lab.set_gpu("n1", 3, "ok")
+    lab.repair("n1")
     assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["8", "8"]
     with pytest.raises(Refused, match="CW7012"):
-        lab.set_gpu("n1", 8, "missing")
+        lab.inject("n1", "gpu-missing", 8)
 
 
 CARDS = "/sys/bus/pci/drivers/mlx5_core/*/infiniband/mlx5_*/ports/1"
@@ -92,6 +94,6 @@ def test_a_major_number_that_a_driver_has_taken_is_left_to_it() -> None:
 
 
 def test_hardware_survives_its_file() -> None:
-    hardware = world.eight_gpus().with_gpu(2, "failed")
+    hardware = inject(world.eight_gpus(), "xid", 2)
     assert simulate.Hardware.from_json(hardware.as_json()) == hardware
     assert hardware.without_faults() == world.eight_gpus()

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     for action in _actions(arguments.whole):
         if action.metavar in places:
             # shtab reads an attribute that argparse's own type does not have.
-            action.complete = places[action.metavar]  # type: ignore[attr-defined]
+            action.complete = places[action.metavar]  # type: ignore[attr-defined]  # shtab reads it
     print(shtab.complete(arguments.whole, arguments.shell))
     return FINE
 

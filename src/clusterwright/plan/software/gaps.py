@@ -9,14 +9,17 @@ from clusterwright.plan.software.lock import Lock
 
 
 def gaps(lock: Lock, file: str) -> Iterator[Finding]:
-    """Notes on components whose packages, or their exact versions, the catalog does not know."""
+    """Components whose packages, their exact versions, or their repository the catalog does not know."""
     where = Where(file)
     nameless: set[str] = set()
+    homeless: set[str] = set()
     loose: dict[str, set[str]] = {}
     for rows in lock.pools.values():
         for component, locked in rows.items():
             if not locked.packages:
                 nameless.add(f"{component} {locked.version}")
+            elif locked.repository is None:
+                homeless.add(f"{component} {locked.version}")
             for package, version in locked.packages.items():
                 if version is None:
                     loose.setdefault(f"{component} {locked.version}", set()).add(package)
@@ -24,6 +27,10 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
         what = f"how {said} is packaged for {lock.distribution} is not known"
         remedy = "Add its rows to the catalog's packages.csv, with their source"
         yield Finding("CW1367", where, what, remedy, Severity.NOTE)
+    for said in sorted(homeless):
+        what = f"no source says which repository carries {said}"
+        remedy = "Unless one of the lock does, name a repository that does as `software.mirror`"
+        yield Finding("CW1370", where, what, remedy, Severity.WARNING)
     for said, packages in sorted(loose.items()):
         what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
         remedy = "What the repository has of that name is taken; the lock says `null`"

@@ -25,7 +25,7 @@ from clusterwright.providers.lab.model import LabStatus, NodeStatus, Share
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.rootfs import DEFAULT_BASE, Base, OnEvent, ensure_base
-from clusterwright.providers.lab.simulate import GpuState, Hardware
+from clusterwright.providers.lab.simulate import Hardware
 from clusterwright.providers.lab.simulators import faults
 from clusterwright.providers.lab.ssh import (
     PORT,
@@ -176,13 +176,6 @@ class Lab:
 
     def thaw(self, node: str) -> None:
         machines.thaw(self.machine(node))
-
-    def set_gpu(self, node: str, minor: int, condition: GpuState) -> None:
-        """Let a node's simulated GPU fail, go missing, or be well again."""
-        hardware = self._hardware(node)
-        if not any(gpu.minor == minor for gpu in hardware.gpus):
-            raise self._no_such_part(node, f"has no simulated GPU {minor}")
-        machines.set_hardware(self.machine(node), hardware.with_gpu(minor, condition))
 
     def inject(self, node: str, fault: str, index: int = 0) -> None:
         """Break something of a node's simulated hardware, by a name of `simulators.faults.FAULTS`."""

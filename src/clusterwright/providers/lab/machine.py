@@ -93,10 +93,6 @@ class Machine:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def console_text(self) -> str:
-        """What the node wrote to its console, over all its boots."""
-        return self.console.read_text(errors="replace") if self.console.exists() else ""
-
     def console_end(self) -> str:
         """The last words of the node's console, on one line."""
         text = self.console.read_text(errors="replace") if self.console.exists() else ""

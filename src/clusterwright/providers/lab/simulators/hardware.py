@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 GpuState = Literal["ok", "failed", "missing"]
@@ -98,15 +98,7 @@ class Hardware:
         return tuple(gpu for gpu in self.gpus if gpu.state != "missing")
 
     def without_faults(self) -> Hardware:
-        if self.healthy is not None:
-            return self.healthy
-        return replace(self, gpus=tuple(replace(gpu, state="ok") for gpu in self.gpus))
-
-    def with_gpu(self, minor: int, state: GpuState) -> Hardware:
-        """The same hardware with one GPU in this state."""
-        return replace(
-            self, gpus=tuple(replace(gpu, state=state) if gpu.minor == minor else gpu for gpu in self.gpus)
-        )
+        return self.healthy or self
 
     def as_json(self) -> dict[str, object]:
         return {"simulated": True, **_plain(asdict(self))}
