@@ -34,7 +34,7 @@ def prove(
 def _prove(
     handoff: Handoff, squad: nccl.Squad, session: Session, token: Token, simulated: bool
 ) -> list[GateResult]:
-    ran, found = nccl.alone(session, squad, token)
+    ran, found, whole = nccl.whole(session, handoff, squad, token)
     results = fabric_gates.within(squad, ran, found, simulated=simulated)
     path = next((each.program for each in found.values() if each.program), "")
     slow = {result.node for result in results if result.status == "fail"}
@@ -44,7 +44,8 @@ def _prove(
         def ask(names: Sequence[str]) -> nccl.Together:
             return nccl.together(session, handoff, fit, names, path, token)
 
-        results += fabric_gates.between(fit, ask(fit.names), ask, simulated=simulated)
+        together = whole if whole and not slow else ask(fit.names)
+        results += fabric_gates.between(fit, together, ask, simulated=simulated)
     _keep_out(session, squad, results)
     return results
 

@@ -19,6 +19,7 @@ from clusterwright.spec.nodeset import fold
 WAIT_SECONDS = 20
 """How long an allocation may wait on nodes that were idle a moment ago."""
 JOB_SECONDS = 60
+JOB_MINUTES = 5
 BATCH_SCRIPT = "#!/bin/sh\nid -un\nuname -n\n"
 
 
@@ -110,9 +111,26 @@ def start(
     seconds: float = JOB_SECONDS,
 ) -> Ran:
     """A job step of this shape, if its nodes are free now."""
-    limits = ["--time=5", f"--immediate={WAIT_SECONDS}"]
+    limits = [f"--time={JOB_MINUTES}", f"--immediate={WAIT_SECONDS}"]
     argv = ["srun", f"--job-name={token.name}", f"--partition={partition}", *shape, *limits, *command]
     return session.run(*argv, user=token.user, env=env, timeout=WAIT_SECONDS + seconds)
+
+
+def hold(
+    session: Session,
+    partition: str,
+    token: Token,
+    shape: Sequence[str],
+    command: Sequence[str],
+    seconds: float,
+) -> Ran:
+    """A program that has this allocation and starts steps in it, if its nodes are free now.
+
+    Its steps wait for no prolog: srun and salloc look after 0.1 s whether that has ended, then once a second.
+    """
+    limits = [f"--time={JOB_MINUTES}", f"--immediate={WAIT_SECONDS}"]
+    argv = ["salloc", f"--job-name={token.name}", f"--partition={partition}", *shape, *limits, *command]
+    return session.run(*argv, user=token.user, timeout=WAIT_SECONDS + seconds)
 
 
 def transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:

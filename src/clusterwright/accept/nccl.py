@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from clusterwright.accept import jobs
@@ -67,32 +68,57 @@ def squads(handoff: Handoff, groups: Iterable[jobs.Group]) -> list[Squad]:
     ]
 
 
-def alone(session: Session, squad: Squad, token: Token) -> tuple[Ran, Mapping[str, Alone]]:
-    """Every node for itself, all at once; by node."""
+def whole(
+    session: Session, handoff: Handoff, squad: Squad, token: Token
+) -> tuple[Ran, Mapping[str, Alone], Together | None]:
+    """In one allocation: every node for itself, by node; then all of them together, where they can."""
     count = len(squad.nodes)
-    command = ["/usr/bin/python3", "-c", program("nccl_node"), *_sizes(squad, gpus=True)]
-    ran = jobs.start(session, squad.partition, token, _shape(squad, squad.names, count), command, {}, SECONDS)
+    steps = {
+        "alone": ["/usr/bin/python3", "-c", program("nccl_node"), *_sizes(squad, gpus=True)],
+        "arguments": _arguments(squad),
+        "environment": _environment(handoff, squad.nodes),
+    }
+    command = ["/usr/bin/python3", "-c", program("nccl_squad"), json.dumps(steps)]
+    ran = jobs.hold(session, squad.partition, token, _shape(squad, squad.names, count), command, 2 * SECONDS)
     rows = jobs.json_lines(ran.output)
     said: dict[str, list[str]] = {}
     for row in rows:
         if "said" in row:
             said.setdefault(str(row["node"]), []).append(str(row["said"]))
     heads = {str(row["node"]): row for row in rows if "program" in row}
-    return ran, {node: _alone(row, said.get(node, ())) for node, row in heads.items()}
+    spent = next((float(row["alone"]) for row in rows if "alone" in row), ran.seconds)
+    found = {node: _alone(row, said.get(node, ())) for node, row in heads.items()}
+    return replace(ran, seconds=spent), found, _together(squad, rows)
+
+
+def _together(squad: Squad, rows: Iterable[Mapping[str, Any]]) -> Together | None:
+    for row in rows:
+        if "together" in row:
+            text = str(row["together"])
+            ran = Ran(int(row["code"]), text, "", float(row["seconds"]))
+            return Together(squad.names, ran, parse(text))
+    return None
 
 
 def together(
     session: Session, handoff: Handoff, squad: Squad, names: Sequence[str], path: str, token: Token
 ) -> Together:
-    """These nodes of the squad in one world, one process a node."""
-    least, most = _sizes(squad, gpus=False)
-    sizes = ["-b", least, "-e", most, "-f", "2", "-n", "5", "-w", "1", "-c", "0"]
+    """These nodes of the squad in one world, one process a node, in a job of their own."""
     chosen = [node for node in squad.nodes if node.name in names]
-    env = {**jobs.transport(handoff, chosen), "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET"}
-    shape = _shape(squad, names, len(names))
-    command = [path, *sizes, "-g", str(len(squad.hardware.gpus))]
+    shape = [*_shape(squad, names, len(names)), "--cpu-bind=none"]
+    command, env = [path, *_arguments(squad)], _environment(handoff, chosen)
     ran = jobs.start(session, squad.partition, token, shape, command, env, SECONDS)
     return Together(tuple(names), ran, parse(f"{ran.output}\n{ran.error}"))
+
+
+def _arguments(squad: Squad) -> list[str]:
+    least, most = _sizes(squad, gpus=False)
+    sizes = ["-b", least, "-e", most, "-f", "2", "-n", "5", "-w", "1", "-c", "0"]
+    return [*sizes, "-g", str(len(squad.hardware.gpus))]
+
+
+def _environment(handoff: Handoff, nodes: Sequence[Node]) -> dict[str, str]:
+    return {**jobs.transport(handoff, nodes), "NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET"}
 
 
 def _alone(head: Mapping[str, Any], said: Iterable[str]) -> Alone:

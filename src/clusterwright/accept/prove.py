@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
@@ -205,10 +205,14 @@ def _jobs(
             return jobs.reduce(own, handoff, group, token)
 
     with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
-        isolating = pool.map(isolate, with_gpus)
-        reducing = pool.map(reduce, groups)
-        isolated, reduced = list(isolating), list(reducing)
+        reducing = [pool.submit(reduce, group) for group in groups]  # takes no GPU: NCCL need not wait for it
+        isolated = list(pool.map(isolate, with_gpus))
+        if not all(trial.reports for trial in isolated):
+            wait(reducing)
+            jobs.cancel(session, token)
         contained = list(pool.map(contain, (group for group in with_gpus if _has_containers(handoff, group))))
+        proven = fabric.prove(handoff, with_gpus, connect, token)
+        reduced = [pending.result() for pending in reducing]
     refused: set[str] = set()
     if not all(trial.reports for trial in isolated + reduced):
         jobs.cancel(session, token)
@@ -218,7 +222,7 @@ def _jobs(
     results += [job_gates.all_reduce(trial) for trial in reduced]
     for trial in contained:
         results += job_gates.container(trial)
-    results += fabric.prove(handoff, with_gpus, connect, token)
+    results += proven
     state, reason = _wait_for(session, batch) if batch else ("", "")
     output = session.run("cat", f"{token.folder}/batch.out", user=token.user).output if batch else ""
     results.append(job_gates.batch_job(submitted, batch, state, reason, output, token.user))
