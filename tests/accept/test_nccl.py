@@ -24,6 +24,13 @@ from clusterwright.providers.lab.simulators.node import Node as SimulatedNode
 
 OUTPUTS = Path(__file__).parent / "captured" / "nccl"
 
+SALLOC_IN_VAIN = """\
+salloc: Pending job allocation 76
+salloc: job 76 queued and waiting for resources
+salloc: error: Unable to allocate resources: Connection timed out
+salloc: Job allocation 76 has been revoked.
+"""
+
 
 def read(name: str) -> str:
     return (OUTPUTS / f"{name}.txt").read_text()
@@ -134,8 +141,11 @@ def test_one_gpu_has_no_other_to_talk_to(squad: Squad) -> None:
     assert {result.status for result in results} == {"skip"}
 
 
-def test_nodes_that_are_taken_are_no_fault_and_a_crash_is_one(squad: Squad) -> None:
-    busy = ran(error="srun: error: Unable to allocate resources: Requested nodes are busy", code=1)
+@pytest.mark.parametrize(
+    "said", ["srun: error: Unable to allocate resources: Requested nodes are busy", SALLOC_IN_VAIN]
+)
+def test_nodes_that_are_taken_are_no_fault_and_a_crash_is_one(squad: Squad, said: str) -> None:
+    busy = ran(error=said, code=1)
     assert {r.status for r in fabric_gates.within(squad, busy, {}, simulated=False)} == {"skip"}
     crash = ran(error="srun: error: task 0 launch failed", code=1)
     assert {r.status for r in fabric_gates.within(squad, crash, {}, simulated=False)} == {"fail"}

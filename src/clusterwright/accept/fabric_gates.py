@@ -29,7 +29,7 @@ def _within(
     expected = f"all_reduce over {len(squad.hardware.gpus)} GPUs" + _demand(bound)
     spent = round(ran.seconds, 3)
     if mine is None:
-        if "are busy" in ran.error:
+        if ran.taken:
             return GateResult(NODE, name, "skip", expected, "other jobs took the idle nodes")
         remedy = "Run `all_reduce_perf` by hand in a job, and look at slurmctld's and slurmd's logs"
         return GateResult(NODE, name, "fail", expected, ran.complaint, remedy, spent)
@@ -52,7 +52,7 @@ def between(
     where = fold(squad.names)
     expected = f"all_reduce over {len(squad.names)} nodes" + _demand(bound) + f" {_network(squad)}".rstrip()
     spent = round(whole.ran.seconds, 3)
-    if "are busy" in whole.ran.error and whole.table.bus is None:
+    if whole.ran.taken and whole.table.bus is None:
         return [GateResult(FABRIC, where, "skip", expected, "other jobs took the idle nodes")]
     if whole.table.worlds > 1:
         seen = "nccl-tests is built without MPI: every process ran for itself"

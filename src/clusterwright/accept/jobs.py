@@ -57,7 +57,7 @@ class Trial:
     @property
     def taken(self) -> bool:
         """Another job was faster: nothing is wrong."""
-        return not self.reports and "are busy" in self.ran.error
+        return not self.reports and self.ran.taken
 
 
 def groups(planned: Iterable[Node]) -> list[Group]:

@@ -18,6 +18,7 @@ from typing import IO, Any
 from clusterwright.converge.target import Target
 
 CONNECT_SECONDS = 15.0
+_TAKEN = ("Requested nodes are busy", "Unable to allocate resources: Connection timed out")
 
 
 class NoAnswer(Exception):
@@ -38,6 +39,11 @@ class Ran:
         """The most telling line of a failure: the last thing that it said."""
         lines = [line for line in (self.output + "\n" + self.error).splitlines() if line.strip()]
         return lines[-1].strip() if lines else f"exit status {self.code}"
+
+    @property
+    def taken(self) -> bool:
+        """What srun and salloc say when `--immediate` ran out: another job was faster, and nothing is wrong."""
+        return any(words in self.error for words in _TAKEN)
 
 
 @dataclass(frozen=True, slots=True)
