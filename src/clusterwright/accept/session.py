@@ -42,7 +42,7 @@ class Ran:
 
     @property
     def taken(self) -> bool:
-        """What srun and salloc say when `--immediate` ran out: another job was faster, and nothing is wrong."""
+        """What srun and salloc say when `--immediate` ran out: another job was faster, nothing is wrong."""
         return any(words in self.error for words in _TAKEN)
 
 
