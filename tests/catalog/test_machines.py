@@ -8,12 +8,15 @@ import time
 import pytest
 
 from clusterwright.catalog.hardware import Hardware
-from clusterwright.catalog.machines import gpu_models, machine, machines, nearest
+from clusterwright.catalog.machines import catalog, gpu_models, machine, machines, nearest
 
 ROWS = sorted(machines().values(), key=lambda row: row.machine)
 WITH_GPUS = [row for row in ROWS if row.gpus]
 GENERATIONS = {
-    "nvidia": {"volta", "turing", "ampere", "ada", "hopper", "blackwell", "grace-blackwell"},
+    "nvidia": {
+        *("volta", "turing", "ampere", "ada", "hopper"),
+        *("blackwell", "blackwell-ultra", "grace-blackwell", "grace-blackwell-ultra"),
+    },
     "amd": {"cdna3"},
 }
 PROMISED = """
@@ -45,7 +48,7 @@ def test_a_row_is_whole(row: Hardware) -> None:
     assert row.power_watts is None or 50 <= row.power_watts <= 20_000
     assert row.nics and all(nic.gbps >= 1 for nic in row.nics)
     assert [nic.index for nic in row.nics] == list(range(len(row.nics)))
-    assert {nic.kind for nic in row.nics} <= {"ethernet", "efa", "gvnic", "mrdma", "infiniband"}
+    assert {nic.kind for nic in row.nics} <= {"ethernet", "efa", "gvnic", "idpf", "mrdma", "infiniband"}
 
 
 @pytest.mark.parametrize("row", WITH_GPUS, ids=by_name)
@@ -62,7 +65,7 @@ def test_gpus_are_of_one_known_model(row: Hardware) -> None:
     assert row.gpu_type and re.fullmatch(r"[a-z0-9]+", row.gpu_type)
     assert row.gpu_vendor in {"nvidia", "amd"} and row.gpu_generation in GENERATIONS[row.gpu_vendor]
     assert row.gpu_model and row.gpu_memory_mib and row.gpu_memory_mib >= 8192
-    assert row.nvlink_domain in {1, 8, 72}
+    assert row.nvlink_domain in {1, 2, 4, 8, 16, 72}
     addresses = [gpu.pci for gpu in row.gpus if gpu.pci]
     assert len(set(addresses)) == len(addresses) in {0, len(row.gpus)}
     assert all(re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.0", text) for text in addresses)
@@ -100,8 +103,7 @@ def test_an_unknown_machine_is_none_and_its_nearest_are_near() -> None:
 
 
 def test_loading_is_fast() -> None:
-    machines.cache_clear()
-    gpu_models.cache_clear()
+    catalog.cache_clear()
     start = time.process_time()
     machines()
     assert time.process_time() - start < 0.03

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from types import ModuleType
 
+from clusterwright.catalog.machine_catalog import MachineCatalog
+from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.checks import (
     fabric,
     machines,
@@ -55,13 +57,14 @@ def check(
     where: Callable[[str], Where] = _by_path,
     *,
     ground: Mapping[str, Ground] | None = None,
+    catalog: MachineCatalog | None = None,
 ) -> list[Finding]:
     """Everything that is wrong or risky, in the order of the file. Never raises.
 
     `where` gives a field's place in the file; `LoadedSpec.where` is one. A description without errors can be
-    planned with the same `ground`.
+    planned with the same `ground` and `catalog`.
     """
-    outline = Outline(spec, ground or {})
+    outline = Outline(spec, ground or {}, catalog or shipped())
     findings = [
         Finding(rule.code, where(problem.path), problem.what, problem.remedy, rule.severity)
         for rule in rules()

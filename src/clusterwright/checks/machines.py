@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterwright.catalog.machines import machines, nearest
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
@@ -21,7 +20,7 @@ def unknown_machine(outline: Outline) -> Iterator[Problem]:
     """CPUs, memory, GPUs and network cards of a node come from its machine type's row in the catalog."""
     for name, pool in outline.spec.pools.items():
         if outline.hardware[name] is None:
-            known = nearest(pool.machine) or tuple(sorted(machines()))[:3]
+            known = outline.catalog.nearest(pool.machine) or tuple(sorted(outline.catalog.types))[:3]
             what = f"no machine type '{pool.machine}' is known"
             yield Problem(f"pools.{name}.machine", what, f"Nearest: {', '.join(known)}")
 
@@ -38,9 +37,9 @@ def machine_of_another_provider(outline: Outline) -> Iterator[Problem]:
         site, row = outline.site_names[name], outline.hardware[name]
         provider = outline.sites[site].provider if site else None
         if row is not None and provider not in (None, "lab", row.provider):
-            like = sorted(m.machine for m in machines().values() if m.provider == provider)
             what = f"'{pool.machine}' is a machine of '{row.provider}', and the site is of '{provider}'"
-            yield Problem(f"pools.{name}.machine", what, f"Choose one of: {', '.join(like)}")
+            remedy = f"Choose one that `clusterwright machines --provider {provider}` lists"
+            yield Problem(f"pools.{name}.machine", what, remedy)
 
 
 @rule(

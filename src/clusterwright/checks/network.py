@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
+from clusterwright.catalog.subnets import reserved
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
-from clusterwright.plan.address import room
+from clusterwright.plan.address import prefix_for, room
 from clusterwright.plan.outline import SINGLE_SITE, Outline
 from clusterwright.spec.pool import Role
 
@@ -25,17 +26,23 @@ def _field(site: str, key: str = "") -> str:
 @rule(
     "CW1211",
     "The network is too small",
-    source="the plan gives every node one address; the first, the gateway's and the last are not for nodes",
-    example="site: {provider: lab, network: 10.0.0.0/30}",
+    source="every node takes one address; AWS keeps five of a subnet, Google Cloud four, others three",
+    example="site: {provider: aws, network: 10.0.0.0/28}, with 12 nodes: 11 addresses are free",
 )
 def network_too_small(outline: Outline) -> Iterator[Problem]:
     """Every node of a site needs an address of the site's network, also those added later."""
     for site, network in outline.networks.items():
         pools = [pool for pool, home in outline.site_names.items() if home == site]
         needed = sum(outline.count(pool) for pool in pools)
-        if network is not None and room(network) < needed:
-            what = f"{network} has room for {room(network)} nodes, and there are {needed}"
-            yield Problem(_field(site, "network"), what, "Give a larger network")
+        provider = outline.sites[site].provider
+        kept = reserved(provider)
+        if network is None or room(network, kept) >= needed:
+            continue
+        first, own = room(network, kept) + 1, kept.first + kept.last
+        what = f"{network} runs out of addresses at node {first} of {needed}: {own} are not for nodes"
+        yield Problem(
+            _field(site, "network"), what, f"Give a network of /{prefix_for(needed, kept)} or larger"
+        )
 
 
 @rule(

@@ -5,40 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
 
-RESERVED = 3
-"""The network's own address, the gateway (.1) and the broadcast address."""
+from clusterwright.catalog.subnets import Reserved
 
 
-def gateway(network: IPv4Network) -> str:
-    """The first address of a network belongs to its gateway."""
-    return _text(int(network.network_address) + 1)
-
-
-def room(network: IPv4Network) -> int:
+def room(network: IPv4Network, kept: Reserved) -> int:
     """How many nodes fit."""
-    return max(0, network.num_addresses - RESERVED)
+    return max(0, network.num_addresses - kept.first - kept.last)
 
 
-def assign(names: Iterable[str], network: IPv4Network, previous: Mapping[str, str]) -> dict[str, str]:
+def prefix_for(nodes: int, kept: Reserved) -> int:
+    """The length of the longest prefix that leaves room for so many nodes."""
+    return 32 - (nodes + kept.first + kept.last - 1).bit_length()
+
+
+def assign(
+    names: Iterable[str], network: IPv4Network, kept: Reserved, previous: Mapping[str, str]
+) -> dict[str, str]:
     """An address for each name, in the order given. The caller has seen to `room`."""
     wanted = list(names)
-    first, last = int(network.network_address) + 2, int(network.broadcast_address) - 1
-    kept = _kept(wanted, first, last, previous) if previous else {}
-    free = _free(first, last, set(kept.values()))
-    return {name: _text(kept[name] if name in kept else next(free)) for name in wanted}
+    first = int(network.network_address) + kept.first
+    last = int(network.broadcast_address) - kept.last
+    held = _held(wanted, first, last, previous) if previous else {}
+    free = _free(first, last, set(held.values()))
+    return {name: _text(held[name] if name in held else next(free)) for name in wanted}
 
 
-def _kept(names: list[str], first: int, last: int, previous: Mapping[str, str]) -> dict[str, int]:
-    kept: dict[str, int] = {}
+def _held(names: list[str], first: int, last: int, previous: Mapping[str, str]) -> dict[str, int]:
+    held: dict[str, int] = {}
     taken: set[int] = set()
     for name in names:
         if (text := previous.get(name)) is None:
             continue
         address = int(IPv4Address(text))
         if first <= address <= last and address not in taken:
-            kept[name] = address
+            held[name] = address
             taken.add(address)
-    return kept
+    return held
 
 
 def _free(first: int, last: int, taken: set[int]) -> Iterator[int]:

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
 from clusterwright.catalog.hardware import Hardware
+from clusterwright.catalog.machine_catalog import MachineCatalog
+from clusterwright.catalog.machines import catalog as shipped
+from clusterwright.catalog.subnets import reserved
 from clusterwright.finding import Refused, Where, refuse
 from clusterwright.plan.address import assign, room
 from clusterwright.plan.model import ClusterPlan, Ground, PlannedNode, PlannedPartition, PlannedSite
@@ -26,14 +29,16 @@ def plan(
     previous: Mapping[str, str] | None = None,
     rehearsal_of: tuple[str, ...] = (),
     lock: Lock | None = None,
+    catalog: MachineCatalog | None = None,
 ) -> ClusterPlan:
     """Expand a description that passed its checks.
 
     `ground` is by site name (`main` for a cluster with one site); `previous` gives the addresses that nodes
-    have already. Without a `lock` there is no software but the distribution's. A description that cannot be
-    expanded is refused as CW1200; the checks say why and where.
+    have already. Without a `lock` there is no software but the distribution's. `catalog`: other machine types
+    than those that come with clusterwright. A description that cannot be expanded is refused as CW1200; the
+    checks say why and where.
     """
-    outline = Outline(spec, ground or {})
+    outline = Outline(spec, ground or {}, catalog or shipped())
     release = outline.slurm_release
     if release is None:
         raise _impossible("software", "there is no Slurm release for it")
@@ -100,7 +105,8 @@ def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
         by_site.setdefault(site, []).extend(names)
     addresses: dict[str, str] = {}
     for site, members in by_site.items():
-        addresses |= assign(members, _network(outline, site, len(members)), previous)
+        kept = reserved(outline.sites[site].provider)
+        addresses |= assign(members, _network(outline, site, len(members)), kept, previous)
     if len(addresses) != sum(map(len, by_site.values())):
         raise _impossible("pools", "two nodes have one name")
     return addresses
@@ -108,7 +114,7 @@ def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
 
 def _network(outline: Outline, site: str, nodes: int) -> IPv4Network:
     network = outline.networks[site]
-    if network is None or room(network) < nodes:
+    if network is None or room(network, reserved(outline.sites[site].provider)) < nodes:
         raise _impossible("site", f"{outline.network_text(site)} has no room for {nodes} nodes")
     return network
 

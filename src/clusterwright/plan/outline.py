@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.hardware import Hardware
-from clusterwright.catalog.machines import machine
+from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
+from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
 from clusterwright.spec.cluster import ClusterSpec
@@ -27,6 +28,7 @@ class Outline:
 
     spec: ClusterSpec
     ground: Mapping[str, Ground]
+    catalog: MachineCatalog = field(default_factory=shipped)
 
     @cached_property
     def sites(self) -> Mapping[str, Site]:
@@ -49,8 +51,13 @@ class Outline:
 
     @cached_property
     def hardware(self) -> Mapping[str, Hardware | None]:
+        """What the machines of each pool have inside."""
+        return {name: kind.hardware if kind else None for name, kind in self.types.items()}
+
+    @cached_property
+    def types(self) -> Mapping[str, MachineType | None]:
         """Machine type of each pool."""
-        return {name: machine(pool.machine) for name, pool in self.spec.pools.items()}
+        return {name: self.catalog.types.get(pool.machine) for name, pool in self.spec.pools.items()}
 
     @cached_property
     def networks(self) -> Mapping[str, IPv4Network | None]:

@@ -40,7 +40,7 @@ def _traits(hardware: Hardware) -> Iterator[str]:
     domain = hardware.nvlink_domain or 1
     if hardware.gpu_vendor == "nvidia" and _NVSWITCH_GPUS <= domain < _RACK_GPUS:
         yield "nvswitch"
-        if hardware.gpu_generation == "blackwell":
+        if hardware.gpu_generation in ("blackwell", "blackwell-ultra"):
             yield "nvlink5"
     elif domain >= _RACK_GPUS:
         yield "nvl72"
