@@ -33,6 +33,17 @@ OWN = {
         "up cluster.yaml --nodes gpu=2",
     ),
     "CW9007": Explanation("The document cannot be read", "It is missing, not text, or not yours to read."),
+    "CW9008": Explanation(
+        "No such machine type", "The catalog has no row of this name.", "machines p5.48xlarg"
+    ),
+    "CW9009": Explanation(
+        "A GPU that no machine type has", "The word stands in no name of a GPU.", "machines --gpu H101"
+    ),
+    "CW9010": Explanation(
+        "A region of which no row tells",
+        "Neither a price nor a list of zones names it. It may exist all the same.",
+        "machines --region us-east-9",
+    ),
     "CW9006": Explanation("There is no such code", "Codes are CW and four digits.", "explain CW9999"),
 }
 

@@ -20,6 +20,7 @@ from clusterwright.cli.verb import (
     list,
     lock,
     logs,
+    machines,
     node,
     plan,
     render,
@@ -29,7 +30,7 @@ from clusterwright.cli.verb import (
     validate,
 )
 
-_DESCRIBE = (init, validate, lock, plan, render, bundle, diff, explain)
+_DESCRIBE = (init, machines, validate, lock, plan, render, bundle, diff, explain)
 _OPERATE = (up, status, accept, ssh, logs, node, diagnose, destroy)
 _REST = (list, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
