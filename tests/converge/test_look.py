@@ -121,14 +121,27 @@ def test_packages_are_named_that_are_missing_or_in_another_version_than_the_lock
         "held 1 hi ",
         "libnccl2 2.28-1 ii ",
         "cuda 13 ii ",
+        "driver 595.91-1 ii ",
     ]
     query.write_text("\n".join(["#!/bin/sh", *(f"echo '{line}'" for line in lines), "exit 1", ""]))
     query.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    names = ["slurmd", "rsync", "munge", "held", "unheard-of", "libnccl2=2.29-1", "cuda=13"]
-    assert look.drift_of_packages(names) == [
+    names = [
+        "slurmd",
+        "rsync",
+        "munge",
+        "held",
+        "unheard-of",
+        "libnccl2=2.29-1",
+        "cuda=13",
+        "driver=595.58-1",
+    ]
+    differing = look.differing_packages(names)
+    assert look.drift_of_packages(names, differing) == [
         "package rsync: not installed",
         "package munge: not installed",
         "package unheard-of: not installed",
         "package libnccl2: 2.28-1 should be 2.29-1",
+        "package driver: 595.91-1 should be 595.58-1",
     ]
+    assert look.newer_packages(names, differing) == ["driver"]

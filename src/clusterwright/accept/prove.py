@@ -9,7 +9,16 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
-from clusterwright.accept import dcgm, fabric, home, job_gates, jobs, node_gates, scheduler_gates, slurm_text
+from clusterwright.accept import (
+    fabric,
+    home,
+    job_gates,
+    jobs,
+    node_gates,
+    one_node,
+    scheduler_gates,
+    slurm_text,
+)
 from clusterwright.accept.home import Exchange, Token
 from clusterwright.accept.report import write
 from clusterwright.accept.result import Acceptance, GateResult, GateStatus
@@ -76,30 +85,22 @@ def accept(
 def _node(
     handoff: Handoff, node: Node, target: Target | None, units: Sequence[str], exchange: Exchange
 ) -> list[GateResult]:
-    expected, started = "an answer over SSH", time.monotonic()
-    remedy = "Look at the node's console with `clusterwright logs`, or `clusterwright node replace` it"
+    started = time.monotonic()
     if target is None:
         exchange.answers[node.name].set_result(False)
-        return [GateResult("answers", node.name, "fail", expected, "no address is known", remedy)]
+        return [one_node.silent(node, "no address is known")]
     try:
         with Session(target) as session:
             skew = node_gates.time_skew(session, node)
             exchange.answers[node.name].set_result(True)
-            spent = round(time.monotonic() - started, 3)
-            results = [
-                GateResult("answers", node.name, "pass", expected, f"in {spent:.2f} s", "", spent),
-                skew,
-            ]
-            results += node_gates.own_gates(session, node)
-            results += node_gates.daemons(session, node, units)
-            if "compute" in node.roles and "dcgm" in handoff.software["stacks"].get(node.pool, {}):
-                results.append(dcgm.diagnose(session, node))
+            results = [one_node.answered(node, started), skew]
+            results += one_node.look(session, handoff, node, units)
             written = exchange.token.result()
             if written.folder:
                 results.append(home.shared_home(session, node, written))
             return results
     except NoAnswer as error:
-        return [GateResult("answers", node.name, "fail", expected, str(error), remedy)]
+        return [one_node.silent(node, str(error))]
     finally:
         if not exchange.answers[node.name].done():
             exchange.answers[node.name].set_result(False)

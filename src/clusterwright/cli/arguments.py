@@ -101,3 +101,19 @@ def add_rehearsal(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="with --lab: how many nodes of a pool (default: 2 of each compute pool, 1 of the others)",
     )
+
+
+def add_rolling(parser: argparse.ArgumentParser) -> None:
+    """`--roll` and how, and `--rebuild`."""
+    add = parser.add_argument
+    add("--roll", action="store_true", help="what disturbs jobs waits for them, one node after another")
+    add("--batch", metavar="N", type=int, help="with --roll: N nodes of a pool at a time, after its first")
+    add("--wait", metavar="TIME", help="with --roll: how long jobs may take to end (default: as they may)")
+    add("--failures", metavar="N", type=int, help="with --roll: go on until more than N nodes failed")
+    add(
+        "--rebuild",
+        metavar="POOL",
+        action="append",
+        default=[],
+        help="make this pool's nodes anew where a version would have to go down",
+    )

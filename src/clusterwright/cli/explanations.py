@@ -44,6 +44,11 @@ OWN = {
         "Neither a price nor a list of zones names it. It may exist all the same.",
         "machines --region us-east-9",
     ),
+    "CW9011": Explanation(
+        "Not a way to roll",
+        "`--batch`, `--wait` and `--failures` say how `--roll` goes about it, and are of no use without.",
+        "up lab --roll --batch 4 --wait '2 h'",
+    ),
     "CW9006": Explanation("There is no such code", "Codes are CW and four digits.", "explain CW9999"),
 }
 

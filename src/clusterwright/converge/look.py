@@ -14,6 +14,7 @@ import pwd
 import stat
 import subprocess
 import sys
+import time
 
 TYPE_CHECKING = False  # of `typing`, whose import every look would wait for
 if TYPE_CHECKING:
@@ -105,25 +106,72 @@ def stays_away(seen: dict[str, str]) -> bool:
     return seen.get("ActiveState") == "inactive" and tried and seen.get("ConditionResult") == "no"
 
 
-def drift_of_packages(packages: list[str]) -> list[str]:
+def differing_packages(packages: list[str]) -> dict[str, str]:
+    """Those that are not there, or in another version than the locked one: what is there, or nothing."""
     if not packages:
-        return []
-    names = [package.partition("=")[0] for package in packages]
+        return {}
+    wanted = versions(packages)
     form = "--showformat=${Package} ${Version} ${db:Status-Abbrev}\n"
     output = subprocess.run(
-        ["dpkg-query", "--show", form, "--", *names], capture_output=True, text=True
+        ["dpkg-query", "--show", form, "--", *wanted], capture_output=True, text=True
     ).stdout
     lines = [line.split() for line in output.splitlines()]
     installed = {line[0]: line[1] for line in lines if line[2:] in (["ii"], ["hi"])}
-    found = []
-    for package in packages:
-        # Packages that are locked are `name=version`; of the others any version will do.
-        name, _, version = package.partition("=")
-        if name not in installed:
-            found.append(f"package {name}: not installed")
-        elif version not in ("", installed[name]):
-            found.append(f"package {name}: {installed[name]} should be {version}")
-    return found
+    return {
+        name: installed.get(name, "")
+        for name, version in wanted.items()
+        if name not in installed or version not in ("", installed[name])
+    }
+
+
+def versions(packages: list[str]) -> dict[str, str]:
+    """Packages that are locked are `name=version`; of the others any version will do."""
+    return dict(package.partition("=")[::2] for package in packages)
+
+
+def drift_of_packages(packages: list[str], differing: dict[str, str]) -> list[str]:
+    wanted = versions(packages)
+    return [
+        f"package {name}: {is_now} should be {wanted[name]}" if is_now else f"package {name}: not installed"
+        for name, is_now in differing.items()
+    ]
+
+
+def newer_packages(packages: list[str], differing: dict[str, str]) -> list[str]:
+    """Those whose version would have to go down."""
+    wanted = versions(packages)
+    return [
+        name
+        for name, is_now in differing.items()
+        if is_now
+        and subprocess.run(["dpkg", "--compare-versions", is_now, "gt", wanted[name]]).returncode == 0
+    ]
+
+
+def installed_since_boot(packages: list[str]) -> list[str]:
+    """Locked packages that came after this boot: what the kernel runs may still be what was there before.
+
+    dpkg writes a package's list of files when it unpacks it. The first process is as old as the boot, also
+    where a container shares its host's clock.
+    """
+    try:
+        with open("/proc/uptime", encoding="utf-8") as stream:
+            uptime = float(stream.read().split()[0])
+        with open("/proc/1/stat", encoding="utf-8") as stream:
+            started = int(stream.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return []
+    booted = time.time() - uptime + started
+    return [name for name, version in versions(packages).items() if version and unpacked(name) > booted]
+
+
+def unpacked(package: str) -> float:
+    for architecture in ("", ":amd64", ":arm64"):
+        try:
+            return os.stat(f"/var/lib/dpkg/info/{package}{architecture}.list").st_mtime
+        except OSError:
+            continue
+    return 0.0
 
 
 def drift_of_users(users: list[dict[str, Any]]) -> list[str]:
@@ -161,16 +209,32 @@ def applied() -> str:
         return ""
 
 
+def stack() -> dict[str, str]:
+    """The locked components that were placed here, with their versions."""
+    try:
+        with open("/etc/clusterwright/node.json", encoding="utf-8") as stream:
+            return {name: str(row["version"]) for name, row in json.load(stream)["stack"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
 def look(wanted: dict[str, list[Any]]) -> dict[str, object]:
-    packages = drift_of_packages(wanted["packages"])
+    differing = differing_packages(wanted["packages"])
     drift = [
         *drift_of_directories(wanted["directories"]),
         *drift_of_files(wanted["files"]),
-        *packages,
+        *drift_of_packages(wanted["packages"], differing),
         *drift_of_users(wanted["users"]),
         *drift_of_units(wanted["units"]),
     ]
-    return {"digest": applied(), "drift": drift, "packages_missing": bool(packages)}
+    return {
+        "digest": applied(),
+        "stack": stack(),
+        "drift": drift,
+        "packages": differing,
+        "newer": newer_packages(wanted["packages"], differing),
+        "since_boot": installed_since_boot(wanted["packages"]),
+    }
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import subprocess
 import zlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -27,8 +27,14 @@ class Verified:
     digest: str = ""
     """Digest of what it last applied completely; empty for a new node."""
     drift: tuple[str, ...] = ()
-    packages_missing: bool = False
-    """Some package is not there, or in another version than the locked one."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    """Packages that are not there, or in another version than the locked one: what is there, or nothing."""
+    newer: tuple[str, ...] = ()
+    """Those of them whose version would have to go down."""
+    since_boot: tuple[str, ...] = ()
+    """Locked packages that were installed after the node booted."""
+    stack: Mapping[str, str] = field(default_factory=dict)
+    """Components of the lock that it was last told to have, with their versions."""
     unreachable: str = ""
     """Why it did not answer, in SSH's words."""
 
@@ -72,7 +78,15 @@ def _ask(target: Target, wanted: Wanted, timeout: float) -> Verified:
     except ValueError:
         said = done.stderr.strip().splitlines() or [f"ssh ended with {done.returncode}"]
         return Verified(wanted.digest, unreachable=said[-1])
-    return Verified(wanted.digest, answer["digest"], tuple(answer["drift"]), answer["packages_missing"])
+    return Verified(
+        wanted.digest,
+        answer["digest"],
+        tuple(answer["drift"]),
+        answer["packages"],
+        tuple(answer["newer"]),
+        tuple(answer["since_boot"]),
+        answer["stack"],
+    )
 
 
 @cache

@@ -34,7 +34,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW8006": Meaning(
         "Running jobs would be lost",
-        "A node is never taken from its jobs unless --disturb says so. Drain it first.",
+        "A node is never taken from its jobs unless --disturb says so. --roll waits for them, node by node.",
         "node replace lab gpu-001, while a job runs there",
     ),
     "CW8007": Meaning(
@@ -84,6 +84,23 @@ CODES: Mapping[str, Meaning] = {
         "No such fault",
         "`clusterwright node break CLUSTER` lists every fault.",
         "node break lab gpu-001 eccc",
+    ),
+    "CW8017": Meaning(
+        "Software would go down in place",
+        "A package that is downgraded may not read what the newer one left. Keep the newer one, or let "
+        "--rebuild make the nodes anew from an image.",
+        "versions: {driver: 580}, while the nodes run 595",
+    ),
+    "CW8018": Meaning(
+        "A node did not come through a change",
+        "Its gates failed after it was changed; it stays drained, and when it is the first of its pool no "
+        "other is touched. The same command goes on once it is mended.",
+        "up lab --roll, where the first node's NVLink is down afterwards",
+    ),
+    "CW8019": Meaning(
+        "Jobs outlasted the wait",
+        "No job is ended for a rolling change. The nodes take jobs again; run it later, or wait longer.",
+        "up lab --roll --wait 1h, with a job that runs for a day",
     ),
     "CW8020": Meaning(
         "A program that collects packages is not installed, or failed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from clusterwright.bundle.wanted import Image, Wanted
 from clusterwright.converge.push import Phase, push
@@ -32,10 +33,20 @@ def install(desired: Desired, image: Image, builder: Target, report: Report) -> 
 
 
 def configure(
-    desired: Desired, targets: Mapping[str, Target], report: Report, *, full: bool
+    desired: Desired,
+    targets: Mapping[str, Target],
+    report: Report,
+    *,
+    full: bool,
+    seen: Mapping[str, Verified] = MappingProxyType({}),
 ) -> Mapping[str, NodeResult]:
-    """Converge `targets`. With `full`, every task runs on every node; else only where something differs."""
-    found = verify(targets.values(), {name: desired.wanted[name] for name in targets})
+    """Converge `targets`. With `full`, every task runs on every node; else only where something differs.
+
+    `seen` is what some of them answered just now, and are not asked again.
+    """
+    known = {name: seen[name] for name in targets if name in seen and not seen[name].unreachable}
+    unknown = [target for name, target in targets.items() if name not in known]
+    found = {**known, **verify(unknown, desired.wanted)}
     results: dict[str, NodeResult] = {}
     differing: list[str] = []
     for name, node in sorted(found.items()):
@@ -71,7 +82,7 @@ def _by_phase(
     found: Mapping[str, Verified], names: Sequence[str], full: bool
 ) -> Sequence[tuple[Phase, list[str]]]:
     """The package manager runs only where a package is missing, or when everything was asked for."""
-    install = [name for name in names if full or found[name].packages_missing]
+    install = [name for name in names if full or found[name].packages]
     rest = [name for name in names if name not in install]
     phases: list[tuple[Phase, list[str]]] = [("all", install), ("configure", rest)]
     return [(phase, chosen) for phase, chosen in phases if chosen]

@@ -24,6 +24,8 @@ class Outcome:
     """Nodes that the description no longer names."""
     nodes: Mapping[str, NodeResult] = field(default_factory=dict)
     """What converge did to each node."""
+    failed: tuple[Finding, ...] = ()
+    """What stopped a change on its way through the cluster."""
     acceptance: Acceptance | None = None
     """None when gates were not asked for, or when nothing could be asked."""
 
@@ -38,4 +40,4 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        return not self.broken and (self.acceptance is None or self.acceptance.accepted)
+        return not self.broken and not self.failed and (self.acceptance is None or self.acceptance.accepted)

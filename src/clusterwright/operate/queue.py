@@ -14,9 +14,15 @@ from clusterwright.spec.nodeset import expand, fold
 
 _OURS = "clusterwright: "
 """How a reason begins that no person gave."""
+ROLL = f"{_OURS}roll"
+"""How the reason of a node begins that a rolling change holds, or has stopped at."""
 # `sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down.
 TAKES_JOBS = frozenset({"idle", "mixed", "allocated", "completing"})
 REGISTERED = TAKES_JOBS | {"drained", "draining"}
+_EMPTY = ("drained", "down")
+ANSWER_SECONDS = 60.0
+"""How long a slurmctld that was just started anew may take to answer."""
+_JOBS_SHOWN = 8
 _STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
 
 
@@ -65,9 +71,9 @@ class Queue:
             if state.startswith("drain") and not reason.startswith(_OURS):
                 self.update([node], "down", reason)
                 continue
-            if state.startswith("drain"):
-                self.update([node], "undrain")
             self.update([node], "down", f"{_OURS}rebuilt or removed")
+            if state.startswith("drain"):  # only now: between the two it must get no job
+                self.update([node], "undrain")
 
     def take_up(
         self, nodes: Collection[str], patience: float, ready: Collection[str] = REGISTERED
@@ -95,6 +101,76 @@ class Queue:
             if states and not any(state.startswith("unknown") for state in states):
                 return
             time.sleep(0.2)
+
+    def hold(self, nodes: Collection[str], reason: str) -> tuple[str, ...]:
+        """Give these nodes no new jobs, for a rolling change; those that are drained stay as they are.
+
+        Returns the nodes that are held now and were not before.
+        """
+        states = self.answered()
+        free = [node for node in nodes if node in states and not states[node][0].startswith("drain")]
+        if free:
+            self.update(free, "drain", f"{ROLL}: {reason}")
+        return tuple(free)
+
+    def held(self) -> tuple[str, ...]:
+        """Nodes that a rolling change holds; not those that a person has drained meanwhile."""
+        return tuple(
+            node
+            for node, (state, reason) in self.states().items()
+            if state.startswith("drain") and reason.startswith(ROLL)
+        )
+
+    def answered(self) -> Mapping[str, tuple[str, str]]:
+        """The same as `states`, of a Slurm that may take a moment. Raises Refused when it does not answer."""
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while not (found := self.states()):
+            if time.monotonic() > deadline:
+                remedy = "Look at `systemctl status slurmctld` there, then run the same command again"
+                raise refuse("CW8010", Where(path=self.controller.name), "Slurm does not answer", remedy)
+            time.sleep(0.5)
+        return found
+
+    def wait_until_empty(
+        self, nodes: Collection[str], patience: float, say: Callable[[str], None]
+    ) -> tuple[str, ...]:
+        """Wait until Slurm says that no job is left on these drained nodes.
+
+        Returns those that still had some after `patience` seconds.
+        """
+        deadline = time.monotonic() + patience
+        said = ""
+        while True:
+            states = self.states()
+            # No answer is no sign of an empty node; that Slurm calls it drained, or down, is.
+            busy = {
+                node
+                for node in nodes
+                if not states or (node in states and not states[node][0].startswith(_EMPTY))
+            }
+            if not busy:
+                return ()
+            if (words := self._what_runs(busy) if states else "Slurm does not answer") != said:
+                say(words)
+                said = words
+            if time.monotonic() > deadline:
+                return tuple(sorted(busy))
+            time.sleep(1.0)
+
+    def _what_runs(self, nodes: Collection[str]) -> str:
+        """Jobs on these nodes, and until when at most."""
+        answer = run_on(self.controller, f"squeue --noheader --states={_STARTED} --format='%A %e %N'")
+        jobs: dict[str, str] = {}
+        for line in answer.output.splitlines():
+            job, end, hosts = (*line.split(" ", 2), "", "")[:3]
+            if hosts.strip() and {*expand(hosts)} & {*nodes}:
+                jobs[job] = end
+        if not jobs:
+            return f"the last jobs on {fold(nodes)} are ending"
+        endless = sorted(job for job, end in jobs.items() if not end[:1].isdigit())
+        until = f"{endless[0]} has no time limit" if endless else f"until {max(jobs.values())} at most"
+        shown = ", ".join(sorted(jobs)[:_JOBS_SHOWN]) + (" …" if len(jobs) > _JOBS_SHOWN else "")
+        return f"{len(jobs)} job{'s' if len(jobs) > 1 else ''} on {fold(nodes)} ({shown}): {until}"
 
     def wait_for_jobs(self, nodes: Collection[str], patience: float, say: Callable[[str], None]) -> bool:
         """Wait until no job runs on these nodes; False when `patience` seconds were not enough."""

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from clusterwright.catalog.changes import Impact
-from clusterwright.change import diff, impact_by_node
 from clusterwright.converge.target import Target
+from clusterwright.converge.verify import Verified
 from clusterwright.event import Event, Report
-from clusterwright.finding import Finding, Refused, Severity
-from clusterwright.handoff import Handoff
-from clusterwright.operate.configure import configure, install
-from clusterwright.operate.desired import Desired
+from clusterwright.finding import Finding, Refused, Where
+from clusterwright.operate.admit import REGISTER_SECONDS, admit
+from clusterwright.operate.configure import configure
 from clusterwright.operate.disturb import queue_of, refuse_to_disturb
-from clusterwright.operate.home import ClusterHome
-from clusterwright.operate.machines import Machines
+from clusterwright.operate.need import Need, needs, refuse_to_lower
 from clusterwright.operate.outcome import Outcome
-from clusterwright.operate.prepare import Prepared, described, prepare
 from clusterwright.operate.prove import doubt, prove, was_accepted
-from clusterwright.operate.provider import machines_of
+from clusterwright.operate.roll import Roll, Rolling, empty, held_back, outlasted
 from clusterwright.operate.source import Source, copy
-from clusterwright.spec.nodeset import fold
+from clusterwright.operate.work import Work, begun
 
-_HALF_MADE = "half-made"
-REGISTER_SECONDS = 60.0
-"""How long a node may take from a started slurmd to a state in which Slurm gives it jobs."""
+_HALF_MADE, _RUNNING = "half-made", "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +31,10 @@ class Wishes:
     """Run every task on every node, also where nothing differs."""
     disturb: bool = False
     """Go on although running jobs will be lost."""
+    roll: Roll | None = None
+    """Take what disturbs jobs from node to node, each when its jobs have ended."""
+    rebuild: Collection[str] = ()
+    """Pools whose nodes may be made anew for what cannot be undone in place."""
     accept: bool = True
     """Run the acceptance gates where something changed."""
     replace: Collection[str] = ()
@@ -49,131 +46,158 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Work:
-    """A cluster that is being worked on; its lock is held."""
+class Course:
+    """What is to be done, decided before anything is touched."""
 
-    home: ClusterHome
-    machines: Machines
-    desired: Desired
-    prepared: Prepared
-    risks: tuple[Finding, ...]
-    """What about this machine may get in the way."""
-    before: Handoff | None
-    """As last applied."""
+    present: Mapping[str, str]
+    """Node → state of its machine."""
+    chosen: frozenset[str]
+    """Nodes of the description that are to be there afterwards."""
+    seen: Mapping[str, Verified]
+    """What nodes that run answered."""
+    gone: tuple[str, ...]
+    """Nodes that the description no longer names."""
+    needs: Mapping[str, Need]
+    rolled: Mapping[str, Need]
+    """Those of the needs that are met one node after another."""
+    rebuilt: tuple[str, ...]
+    """Nodes that are removed and made anew at once."""
 
     @property
-    def handoff(self) -> Handoff:
-        return self.prepared.handoff
-
-
-@contextmanager
-def begun(source: Source) -> Iterator[Work]:
-    """Everything that is refused is refused here, before anything is made."""
-    description = described(source)
-    home = ClusterHome.of(description.spec.cluster)
-    machines = machines_of(description.spec)
-    prepare(description)
-    unmet = machines.unmet()
-    if any(finding.severity is Severity.ERROR for finding in unmet):
-        raise Refused(unmet)
-    with home.locked():
-        before = home.handoff()
-        source.record(home)
-        previous = {node.name: node.address for node in before.nodes} if before else None
-        prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
-        desired = Desired(home, prepared.handoff, prepared.files, source.folder)
-        yield Work(home, machines, desired, prepared, tuple(unmet), before)
+    def made(self) -> set[str]:
+        """Nodes that are made from an image, at once or when their turn comes."""
+        missing = {node for node in self.chosen if self.present.get(node, _HALF_MADE) == _HALF_MADE}
+        anew = {node for node, need in self.rolled.items() if need.impact is Impact.REPLACE}
+        return missing | anew | {*self.rebuilt}
 
 
 def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
     """Bring the cluster to its description; run again after any interruption, it goes on."""
     with begun(source) as work:
-        present = work.machines.existing()
-        costs = _costs(work, report)
-        gone = sorted(set(present) - set(work.handoff.by_name))
-        unlike = {node for node, impact in costs.items() if impact is Impact.REPLACE}
-        rebuilt = sorted({*wishes.replace, *unlike} & set(present))
-        if work.before and not wishes.disturb:
-            disturbed = {node for node, impact in costs.items() if impact.disturbs_jobs}
-            refuse_to_disturb(work.before, work.machines.targets(work.before), {*gone, *rebuilt, *disturbed})
-        there = {node: state for node, state in present.items() if node not in rebuilt}
-        chosen = _chosen(work, wishes, present)
-        _bake(work, chosen, there, report)
-        if gone or rebuilt:
+        course = _course(work, wishes, report)
+        work.bake(course.made, report)
+        outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), removed=course.gone)
+        if course.gone or course.rebuilt or course.rolled:
             doubt(work.home)
-            _take_from_slurm(work, {*gone, *rebuilt})
-            work.machines.remove([*gone, *rebuilt], report)
-        targets = work.machines.ensure(_only(work.handoff, chosen), _keys(work), report)
-        looked = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
-        nodes = configure(work.desired, looked, report, full=wishes.full)
-        created = tuple(name for name in targets if name not in present or name in rebuilt)
-        outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), created, tuple(gone), nodes)
-        if created or gone or outcome.changed or outcome.broken:
+        if (busy := _let_go(work, course, wishes, report)) is not None:
+            return replace(outcome, failed=(busy,))
+        outcome, booted = _at_once(work, course, wishes, report, outcome)
+        if outcome.created or outcome.changed or outcome.broken:
             doubt(work.home)
-        if outcome.broken:
+        if outcome.broken and not (wishes.roll and _led(work, outcome)):
             return outcome
-        _reboot(work, [node for node in outcome.changed if costs.get(node) is Impact.REBOOT], report)
+        anew = {*outcome.created, *outcome.changed, *booted}
+        outcome = _one_by_one(work, course, wishes, report, outcome)
+        if outcome.broken or outcome.failed:
+            return outcome
         copy(source.file, work.home.applied_description_file)
         work.home.record_applied(work.handoff, work.prepared.files)
-        _put_to_work(work, targets, [*created, *outcome.changed], report)
+        targets = {n: t for n, t in work.machines.targets(work.handoff).items() if n in course.chosen}
+        _put_to_work(work, targets, anew, report)
         if wishes.accept and not was_accepted(work.home):
             outcome = replace(outcome, acceptance=prove(work.desired, targets, report))
         return outcome
 
 
-def _costs(work: Work, report: Report) -> Mapping[str, Impact]:
-    """Say what differs from what was last applied; the heaviest that it asks of each node."""
-    if work.before is None:
-        return {}
-    changes = diff(work.before, work.handoff, work.home.files(), work.prepared.files)
-    for change in changes:
-        nodes = fold(change.nodes) or None
-        report(Event("diff", "progress", f"{change.path} {change.what}: {change.impact.value}", nodes))
-    return impact_by_node(changes)
+def _course(work: Work, wishes: Wishes, report: Report) -> Course:
+    """Raises Refused for what would lose a job, or would go back to an older version, unasked."""
+    present = work.machines.existing()
+    changes = work.changes(report)
+    watched = set(work.handoff.by_name) if wishes.only is None else {*wishes.only}
+    running = {name for name, state in present.items() if state == _RUNNING} & watched - {*wishes.replace}
+    seen = work.look(running) if work.before else {}
+    found = {
+        name: need for name, need in needs(work, changes, seen).items() if name in present and name in watched
+    }
+    anew = {node.name for node in work.handoff.nodes if node.pool in wishes.rebuild} | {*wishes.replace}
+    _refuse_unknown(work, wishes.rebuild)
+    refuse_to_lower(work, found, anew)
+    gone = tuple(sorted(set(present) - set(work.handoff.by_name)))
+    rolled = {name: need for name, need in found.items() if wishes.roll and need.rollable}
+    unlike = {node for node, need in found.items() if need.impact is Impact.REPLACE and node not in rolled}
+    rebuilt = tuple(sorted({*wishes.replace, *unlike} & set(present)))
+    if work.before and not wishes.disturb:
+        disturbed = {*rebuilt, *found, *(gone if wishes.roll is None else ())} - set(rolled)
+        refuse_to_disturb(work.before, work.targets, disturbed, rolls=wishes.roll is not None)
+    chosen = set(work.handoff.by_name)
+    chosen = chosen if wishes.create is None else chosen & {*present, *wishes.create}
+    return Course(present, frozenset(chosen), seen, gone, found, rolled, rebuilt)
+
+
+def _refuse_unknown(work: Work, pools: Collection[str]) -> None:
+    known = dict.fromkeys(node.pool for node in work.handoff.nodes)
+    remedy = f"There are: {', '.join(known)}"
+    unknown = [
+        Finding("CW8012", Where(path=f"--rebuild {pool}"), f"there is no pool '{pool}'", remedy)
+        for pool in pools
+        if pool not in known
+    ]
+    if unknown:
+        raise Refused(unknown)
+
+
+def _let_go(work: Work, course: Course, wishes: Wishes, report: Report) -> Finding | None:
+    """Nodes that are taken away: before slurmctld is told that they are no more."""
+    if wishes.roll and course.gone and work.queue:
+        busy = empty(work.queue, course.gone, "taken out of the cluster", wishes.roll.wait, report)
+        if busy:
+            return outlasted(work.home.name, busy)
+    taken = [*course.gone, *course.rebuilt]
+    if taken:
+        _take_from_slurm(work, taken)
+        work.machines.remove(taken, report)
+    return None
+
+
+def _at_once(
+    work: Work, course: Course, wishes: Wishes, report: Report, outcome: Outcome
+) -> tuple[Outcome, list[str]]:
+    """Everything that waits for no job; also which nodes booted for it."""
+    targets = work.ensure(course.chosen - set(course.rolled), report)
+    looked = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
+    known = {name: seen for name, seen in course.seen.items() if name not in course.rebuilt}
+    nodes = configure(work.desired, looked, report, full=wishes.full, seen=known)
+    created = tuple(name for name in targets if name not in course.present or name in course.rebuilt)
+    outcome = replace(outcome, created=created, nodes=nodes)
+    boot = [
+        name
+        for name, need in course.needs.items()
+        if need.impact is Impact.REBOOT and name in looked and name not in created
+    ]
+    if not boot or outcome.broken:
+        return outcome, []
+    _take_from_slurm(work, boot)
+    work.reboot(boot, report)
+    return outcome, boot
+
+
+def _led(work: Work, outcome: Outcome) -> bool:
+    """Whether every controller is there: a node that is not stops no other."""
+    return not {node.name for node in work.handoff.with_role("controller")} & {*outcome.broken}
+
+
+def _one_by_one(work: Work, course: Course, wishes: Wishes, report: Report, outcome: Outcome) -> Outcome:
+    """First what an earlier run left in the middle, then node after node what waits for jobs."""
+    watched = set(work.handoff.by_name) if wishes.only is None else {*wishes.only}
+    left = (set(work.queue.held()) if work.queue else set()) & watched - set(course.rolled)
+    stuck = admit(work, work.queue, sorted(left), report) if left else {}
+    outcome = replace(outcome, failed=tuple(held_back(name, gate) for name, gate in stuck.items()))
+    if stuck or not wishes.roll or not course.rolled:
+        return outcome
+    silent = {name for name in course.rolled if name not in course.seen or course.seen[name].unreachable}
+    rolled = Rolling(work, course.rolled, wishes.roll, report).run(silent)
+    return replace(
+        outcome,
+        created=(*outcome.created, *rolled.created),
+        nodes={**outcome.nodes, **rolled.nodes},
+        failed=tuple(rolled.failed),
+    )
 
 
 def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
     """Slurm ends or requeues what ran there now; else it would believe in it until the node's time-out."""
-    if work.before is None:
-        return
-    queue = queue_of(work.before, work.machines.targets(work.before))
-    if queue:
-        queue.take_away(nodes)
-
-
-def _chosen(work: Work, wishes: Wishes, present: Collection[str]) -> set[str]:
-    """Nodes of the description that are to be there afterwards."""
-    chosen = set(work.handoff.by_name)
-    return chosen if wishes.create is None else chosen & {*present, *wishes.create}
-
-
-def _bake(work: Work, chosen: Collection[str], there: Mapping[str, str], report: Report) -> None:
-    """The images that new nodes are made from, before anything that runs is taken away."""
-    made = {node for node in chosen if there.get(node, _HALF_MADE) == _HALF_MADE}
-    for key, image in work.desired.images.items():
-        if made & set(image.nodes):
-            bake = partial(install, work.desired, image, report=report)
-            work.machines.ensure_image(work.handoff, key, bake, report)
-
-
-def _only(handoff: Handoff, nodes: Collection[str]) -> Handoff:
-    return replace(handoff, nodes=tuple(node for node in handoff.nodes if node.name in nodes))
-
-
-def _keys(work: Work) -> Mapping[str, str]:
-    """Node → the key of its image."""
-    return {node: key for key, image in work.desired.images.items() for node in image.nodes}
-
-
-def _reboot(work: Work, nodes: Collection[str], report: Report) -> None:
-    """Before the change is recorded as applied: an interrupted run comes here again."""
-    if not nodes:
-        return
-    _take_from_slurm(work, nodes)
-    report(Event("reboot", "started", "what is loaded is exchanged", fold(nodes)))
-    work.machines.reboot(_only(work.handoff, nodes), _keys(work), report)
-    for node in sorted(nodes):
-        report(Event("reboot", "changed", "booted", node))
+    if work.queue:
+        work.queue.take_away(nodes)
 
 
 def _put_to_work(work: Work, targets: Mapping[str, Target], nodes: Collection[str], report: Report) -> None:

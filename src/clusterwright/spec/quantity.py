@@ -62,6 +62,11 @@ def _amount(value: object, units: dict[str, int]) -> int | None:
     return round(float(match[1]) * units[match[2]]) if match and match[2] in units else None
 
 
+def seconds(text: str) -> int | None:
+    """A duration; None for what is none."""
+    return _amount(text, _DURATIONS)
+
+
 def _schema(kind: str, units: dict[str, int], example: str) -> WithJsonSchema:
     pattern = rf"^\s*[0-9]{{1,15}}(\.[0-9]{{1,6}})?\s*({'|'.join(units)})\s*$"
     words = f"{kind} with its unit, such as `{example}`"

@@ -22,7 +22,7 @@ def show_outcome(outcome: Outcome, *, as_json: bool, welcome: bool = False) -> N
     if as_json:
         print(json.dumps({"outcome": _as_json(outcome)}))
         return
-    show(outcome.findings, as_json=False)
+    show((*outcome.findings, *outcome.failed), as_json=False)
     for line in _broken(outcome):
         print(line, file=sys.stderr)
     print(_headline(outcome))
@@ -51,6 +51,7 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
         "nodes": {name: asdict(result) for name, result in sorted(outcome.nodes.items())},
         "accepted": acceptance.accepted if acceptance else None,
         "failed_gates": [asdict(gate) for gate in acceptance.failed] if acceptance else [],
+        "failed": [finding.as_json() for finding in outcome.failed],
         "findings": [finding.as_json() for finding in outcome.findings],
     }
 
@@ -73,6 +74,7 @@ def _headline(outcome: Outcome) -> str:
             (outcome.removed, "removed"),
             (set(outcome.changed) - set(outcome.created), "changed"),
             (outcome.broken, "broken"),
+            (outcome.failed, "stopped" if not outcome.broken else "held back"),
         )
         if names
     ]

@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from clusterwright.cli.arguments import Verbs, add_rehearsal, add_target
+from clusterwright.cli.arguments import Verbs, add_rehearsal, add_rolling, add_target
 from clusterwright.cli.ending import FAILED, FINE
 
 _ABOUT = """Bring a cluster up, or to what its description says now.
 
 Says first what changes on which node, makes what is missing, repairs what drifted, and proves
 the result. It can be stopped at any moment; run again, it goes on. It refuses to take a node
-away from running jobs."""
+away from running jobs.
+
+With --roll, what disturbs jobs goes through the cluster node by node while jobs run on the others: a
+node gets no new jobs, ends those that it has, is changed, boots at most once, passes its gates and takes
+jobs again. The first node of a pool goes alone; when it fails, no other is touched. `diff` shows the
+order."""
 
 
 def add(verbs: Verbs) -> None:
@@ -25,6 +30,8 @@ def add(verbs: Verbs) -> None:
             "clusterwright up clusters/lab.yaml": "a lab on this machine",
             "clusterwright up --lab clusters/aws-p5.yaml --nodes gpu=4": "rehearse any description there",
             "clusterwright up lab": "repair what drifted since",
+            "clusterwright up lab --roll": "a new driver, while jobs run",
+            "clusterwright up lab --roll --batch 4 --wait '12 h'": "four nodes at a time",
             "clusterwright up lab --json | jq -c": "for a pipeline: an event a line, the outcome last",
         },
     )
@@ -32,6 +39,7 @@ def add(verbs: Verbs) -> None:
     add_rehearsal(parser)
     parser.add_argument("--full", action="store_true", help="run every task, also where nothing differs")
     parser.add_argument("--disturb", action="store_true", help="go on although running jobs will be lost")
+    add_rolling(parser)
     parser.add_argument("--no-accept", action="store_true", help="do not run the acceptance gates")
     parser.add_argument(
         "--install-deps",
@@ -41,6 +49,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from clusterwright.cli.rolling import rolling
     from clusterwright.cli.target import source
     from clusterwright.cli.terminal.outcome import show_outcome
     from clusterwright.cli.terminal.progress import progress
@@ -49,7 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = source(arguments.cluster, arguments)
     if arguments.install_deps:
         _install()
-    wishes = Wishes(full=arguments.full, disturb=arguments.disturb, accept=not arguments.no_accept)
+    wishes = Wishes(
+        full=arguments.full,
+        disturb=arguments.disturb,
+        roll=rolling(arguments),
+        rebuild=arguments.rebuild,
+        accept=not arguments.no_accept,
+    )
     with progress(as_json=arguments.json) as report:
         outcome = up(wanted, report, wishes)
     show_outcome(outcome, as_json=arguments.json, welcome=True)

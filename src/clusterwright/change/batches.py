@@ -1,0 +1,53 @@
+"""In which order nodes take their turn when a change is rolled over them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from clusterwright.change.model import Change
+from clusterwright.handoff import Handoff, Node
+
+_ON_THE_NODE = ("software.", "storage.")
+"""What else disturbs jobs is told by slurmctld to all nodes in one moment, and cannot be done one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Nodes of a pool that take their turn together."""
+
+    pool: str
+    nodes: tuple[str, ...]
+    canary: bool
+    """The first of its pool: when it does not come through, no other is touched."""
+
+
+def can_be_rolled(change: Change) -> bool:
+    """Whether nodes with the change and nodes without it work side by side."""
+    return change.path.startswith(_ON_THE_NODE)
+
+
+def batches(
+    handoff: Handoff, nodes: Collection[str], size: int = 1, last: Collection[str] = ()
+) -> tuple[Batch, ...]:
+    """One node of each pool, then `size` at a time; pools with compute nodes after all others.
+
+    `last` are nodes that come at the end of their pool, such as those that do not answer.
+    """
+    pools: dict[str, list[Node]] = {}
+    for node in handoff.nodes:
+        if node.name in nodes:
+            pools.setdefault(node.pool, []).append(node)
+    order = sorted(pools.items(), key=lambda item: _place(item[1][0]))
+    return tuple(batch for pool, members in order for batch in _of_pool(pool, members, size, last))
+
+
+def _place(node: Node) -> int:
+    return 0 if "controller" in node.roles else 2 if "compute" in node.roles else 1
+
+
+def _of_pool(pool: str, members: list[Node], size: int, last: Collection[str]) -> Iterator[Batch]:
+    names = [node.name for node in sorted(members, key=lambda node: node.name in last)]
+    yield Batch(pool, (names[0],), canary=True)
+    for start in range(1, len(names), size):
+        yield Batch(pool, tuple(names[start : start + size]), canary=False)
