@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from clusterwright.change.model import Change
+from clusterwright.catalog.changes import Impact
+from clusterwright.change.model import Change, impact_by_node
 from clusterwright.handoff import Handoff, Node
 
 _ON_THE_NODE = ("software.", "storage.")
@@ -21,10 +23,22 @@ class Batch:
     canary: bool
     """The first of its pool: when it does not come through, no other is touched."""
 
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "nodes": list(self.nodes)}
+
 
 def can_be_rolled(change: Change) -> bool:
     """Whether nodes with the change and nodes without it work side by side."""
     return change.path.startswith(_ON_THE_NODE)
+
+
+def in_turn(changes: Iterable[Change]) -> dict[str, Impact]:
+    """Nodes that a change can be rolled over, with the heaviest that it asks of each."""
+    rows = list(changes)
+    heavy = [change for change in rows if change.impact.disturbs_jobs and change.what != "removed"]
+    barred = {node for change in heavy if not can_be_rolled(change) for node in change.nodes}
+    impacts = impact_by_node(change for change in heavy if can_be_rolled(change))
+    return {node: impact for node, impact in impacts.items() if node not in barred}
 
 
 def batches(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterwright.plan.model import ClusterPlan, Mirror
-from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Source
+from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Locked, Source
 
 MIRROR = "mirror"
 """The name of the one repository that stands for all of the vendors'."""
@@ -25,6 +25,27 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
         "stacks": _stacks(plan.lock, mirror),
         "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
     }
+
+
+def locked_in(software: Mapping[str, Any]) -> Lock:
+    """The lock of a hand-off, as far as a hand-off has it: what was installed, without its reasons."""
+    pools = {
+        pool: {
+            component: Locked(
+                version=row["version"],
+                flavour=row["flavour"],
+                packages=row["packages"],
+                services=tuple(row["services"]),
+                hold=tuple(row["hold"]),
+                repository=row["repository"],
+                sha256=None,
+                why=(),
+            )
+            for component, row in rows.items()
+        }
+        for pool, rows in software["stacks"].items()
+    }
+    return Lock(software["distribution"], architectures={}, repositories={}, pools=pools)
 
 
 def _mirror(plan: ClusterPlan) -> Mirror | None:

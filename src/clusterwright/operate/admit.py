@@ -11,7 +11,7 @@ from clusterwright.accept.one_node import prove_alone
 from clusterwright.accept.result import GateResult
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
-from clusterwright.operate.queue import ROLL, TAKES_JOBS, Queue
+from clusterwright.operate.queue import STOPPED, TAKES_JOBS, Queue
 from clusterwright.operate.remote import run_on
 from clusterwright.operate.work import Work
 
@@ -37,7 +37,7 @@ def admit(
     held = set(queue.held()) & {*nodes}
     for name in sorted(held & set(failed)):
         gate = failed[name]
-        words = f"{ROLL} stopped: gate {gate.name}: expected {gate.expected}, seen {gate.seen}"
+        words = f"{STOPPED}{gate.name}: expected {gate.expected}, seen {gate.seen}"
         queue.update([name], "drain", words[:_REASON_LENGTH])
     free = sorted(held - set(failed))
     if free:

@@ -102,6 +102,12 @@ CODES: Mapping[str, Meaning] = {
         "No job is ended for a rolling change. The nodes take jobs again; run it later, or wait longer.",
         "up lab --roll --wait 1h, with a job that runs for a day",
     ),
+    "CW8040": Meaning(
+        "What runs stays",
+        "Without a lock beside the description nobody reviewed another version, so a cluster keeps those "
+        "that it has, as far as they fit.",
+        "up cluster.yaml, after a release was added to the catalog",
+    ),
     "CW8020": Meaning(
         "A program that collects packages is not installed, or failed",
         "apt resolves and fetches, apt-ftparchive makes the index, gpg signs it.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,18 +48,19 @@ class Need:
         return all(can_be_rolled(step.change) for step in self.steps)
 
     @property
+    def moves(self) -> tuple[Move, ...]:
+        return tuple(step.move for step in self.steps if step.move)
+
+    @property
     def lowered(self) -> tuple[Move, ...]:
         return tuple(step.move for step in self.steps if step.move and step.change.what == "lowered")
 
     @property
     def words(self) -> str:
-        """`driver, imex 595.58.03 to 595.91.07`."""
-        spans: dict[str, list[str]] = {}
-        for move in (step.move for step in self.steps if step.move):
-            spans.setdefault(f"{move.before or 'nothing'} to {move.after}", []).append(move.component)
-        told = [f"{', '.join(dict.fromkeys(names))} {span}" for span, names in spans.items()]
-        others = (step.change.path for step in self.steps if not step.move)
-        return "; ".join([*told, *dict.fromkeys(others)])
+        """What it is drained for."""
+        told = in_words(self.moves)
+        others = dict.fromkeys(step.change.path for step in self.steps if not step.move)
+        return "; ".join([*([told] if told else []), *others])
 
 
 def needs(work: Work, changes: Iterable[Change], seen: Mapping[str, Verified]) -> Mapping[str, Need]:
@@ -133,22 +134,35 @@ def _pinned(row: Mapping[str, Any]) -> set[str]:
 
 
 def refuse_to_lower(work: Work, needs: Mapping[str, Need], anew: Collection[str]) -> None:
-    """Raises Refused with a finding per component that would go down on nodes that are not made anew."""
-    found: dict[tuple[str, Move], list[str]] = {}
+    """Raises Refused with a finding per pool whose software would go down on nodes that are not made anew."""
+    found: dict[tuple[str, tuple[Move, ...]], list[str]] = {}
     for node, need in needs.items():
-        for move in need.lowered if node not in anew else ():
-            found.setdefault((work.handoff.by_name[node].pool, move), []).append(node)
+        if need.lowered and node not in anew:
+            found.setdefault((work.handoff.by_name[node].pool, need.lowered), []).append(node)
     if found:
-        raise Refused(_finding(work, pool, move, nodes) for (pool, move), nodes in found.items())
+        raise Refused(_finding(work.handoff, pool, moves, nodes) for (pool, moves), nodes in found.items())
 
 
-def _finding(work: Work, pool: str, move: Move, nodes: Iterable[str]) -> Finding:
-    reason = cost_of_component(move.component, "lowered").source
+def _finding(handoff: Handoff, pool: str, moves: Sequence[Move], nodes: Iterable[str]) -> Finding:
+    reasons = dict.fromkeys(cost_of_component(move.component, "lowered").source for move in moves)
     return Finding(
         "CW8017",
-        Where(path=f"software.versions.{move.component}"),
-        f"{move.component} of {fold(nodes)} would go down from {move.before} to {move.after}: {reason}",
-        f"Keep it with `software: {{versions: {{{move.component}: {move.before}}}}}` and "
-        f"`clusterwright lock`, or have the nodes made anew with `clusterwright up {work.handoff.name} "
-        f"--rebuild {pool}`; with --roll too, one after another while jobs run on the others",
+        Where(path=pool),
+        f"{fold(nodes)} would go down: {in_words(moves)}. {'; '.join(reasons)}",
+        f"Keep what is there with `versions: {wishes(moves)}` and `clusterwright lock`, or have the nodes "
+        f"made anew with `clusterwright up {handoff.name} --rebuild {pool}`; with --roll too, one after "
+        "another while jobs run on the others",
     )
+
+
+def in_words(moves: Iterable[Move]) -> str:
+    """`driver, imex 595.58.03 to 595.91.07; cuda …`."""
+    spans: dict[str, dict[str, None]] = {}
+    for move in moves:
+        spans.setdefault(f"{move.before or 'nothing'} to {move.after}", {})[move.component] = None
+    return "; ".join(f"{', '.join(names)} {span}" for span, names in spans.items())
+
+
+def wishes(moves: Iterable[Move]) -> str:
+    """What the description says to have what was there before."""
+    return "{" + ", ".join(f"{move.component}: {move.before}" for move in moves if move.before) + "}"

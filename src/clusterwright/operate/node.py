@@ -8,7 +8,7 @@ from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prepare import described
-from clusterwright.operate.queue import TAKES_JOBS
+from clusterwright.operate.queue import STOPPED, TAKES_JOBS
 from clusterwright.operate.remote import run_on
 from clusterwright.operate.source import Source
 from clusterwright.operate.up import Wishes, up
@@ -16,7 +16,7 @@ from clusterwright.plan.outline import Outline
 from clusterwright.spec.nodeset import expand
 
 RESUME_SECONDS = 30.0
-_LOGGED = "clusterwright: gate "
+_LOGGED = ("clusterwright: gate ", STOPPED)
 DRAIN_SECONDS = 7 * 24 * 3600.0
 """A drain waits as long as jobs may run."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from clusterwright.checks import check
 from clusterwright.finding import Finding, Refused, Severity
 from clusterwright.handoff import Handoff, from_plan
 from clusterwright.handoff.software import MIRROR
-from clusterwright.operate.lock import settled
+from clusterwright.operate.lock import Settled, settled
 from clusterwright.operate.source import Source, rehearsal_name
 from clusterwright.plan import plan, rehearse
 from clusterwright.plan.model import ClusterPlan, Ground, Mirror
@@ -29,11 +29,22 @@ class Described:
     spec: ClusterSpec
     notes: tuple[Finding, ...] = ()
     rehearsal_of: tuple[str, ...] = ()
+    applied: Handoff | None = None
+    """What the cluster is now; software that no lock tells stays as it is there."""
 
     @cached_property
-    def lock(self) -> Lock:
+    def settled(self) -> Settled:
         """The software of every pool, in a rehearsal that of the original. For what passed its checks."""
-        return settled(self.loaded.spec, self.loaded.where, Path(self.loaded.file))
+        software = self.applied.software if self.applied else None
+        return settled(self.loaded.spec, self.loaded.where, Path(self.loaded.file), software)
+
+    @property
+    def lock(self) -> Lock:
+        return self.settled.lock
+
+    def over(self, applied: Handoff | None) -> Described:
+        """The same for a cluster that is there."""
+        return self if applied == self.applied else replace(self, applied=applied)
 
 
 @dataclass(frozen=True)
@@ -91,4 +102,4 @@ def prepare(
         lock=description.lock,
     )
     handoff = from_plan(planned)
-    return Prepared(planned, handoff, render(handoff), findings)
+    return Prepared(planned, handoff, render(handoff), (*findings, *description.settled.notes))

@@ -15,7 +15,9 @@ from clusterwright.spec.nodeset import expand, fold
 _OURS = "clusterwright: "
 """How a reason begins that no person gave."""
 ROLL = f"{_OURS}roll"
-"""How the reason of a node begins that a rolling change holds, or has stopped at."""
+"""How the reason of a node begins that a rolling change holds."""
+STOPPED = f"{ROLL} stopped: gate "
+"""The same, where a gate says why it goes on no further."""
 # `sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down.
 TAKES_JOBS = frozenset({"idle", "mixed", "allocated", "completing"})
 REGISTERED = TAKES_JOBS | {"drained", "draining"}

@@ -20,7 +20,7 @@ from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.operate.admit import admit
 from clusterwright.operate.configure import configure
-from clusterwright.operate.need import Need
+from clusterwright.operate.need import Need, wishes
 from clusterwright.operate.queue import Queue
 from clusterwright.operate.work import Work
 from clusterwright.spec.nodeset import fold
@@ -172,17 +172,12 @@ class Rolling:
         )
 
     def _way_back(self, pool: str, need: Need) -> str:
-        pins = ", ".join(
-            f"{step.move.component}: {step.move.before}"
-            for step in need.steps
-            if step.move and step.move.before
+        if not need.moves:
+            return "put the description back as it was and run the same command"
+        return (
+            f"wish for `versions: {wishes(need.moves)}`, run `clusterwright lock`, and "
+            f"`clusterwright up {self.work.home.name} --roll --rebuild {pool}` makes moved nodes anew"
         )
-        if pins:
-            return (
-                f"wish for `versions: {{{pins}}}`, run `clusterwright lock`, and "
-                f"`clusterwright up {self.work.home.name} --roll --rebuild {pool}` makes moved nodes anew"
-            )
-        return "put the description back as it was and run the same command"
 
 
 def _told(refused: Refused, nodes: Collection[str]) -> dict[str, GateResult]:

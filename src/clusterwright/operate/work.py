@@ -100,6 +100,7 @@ def begun(source: Source) -> Iterator[Work]:
     description = described(source)
     home = ClusterHome.of(description.spec.cluster)
     machines = machines_of(description.spec)
+    description = description.over(home.handoff())
     prepare(description)
     unmet = machines.unmet()
     if any(finding.severity is Severity.ERROR for finding in unmet):
@@ -108,6 +109,7 @@ def begun(source: Source) -> Iterator[Work]:
         before = home.handoff()
         source.record(home)
         previous = {node.name: node.address for node in before.nodes} if before else None
+        description = description.over(before)
         prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
         desired = Desired(home, prepared.handoff, prepared.files, source.folder)
         yield Work(home, machines, desired, prepared, tuple(unmet), before)

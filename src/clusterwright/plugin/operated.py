@@ -38,7 +38,7 @@ class OperatedLabs:
             after = prepare(description)
         else:
             previous = {node.name: node.address for node in before.nodes}
-            after = prepare(description, ground=ground_of(before), previous=previous)
+            after = prepare(description.over(before), ground=ground_of(before), previous=previous)
         return [_line(change) for change in diff(before, after.handoff, home.files(), after.files)]
 
     def up(self, file: Path, report: Report) -> Lab:

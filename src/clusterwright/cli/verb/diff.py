@@ -24,7 +24,8 @@ _ABOUT = """Say what a change does to each node.
 
 Every difference is classed: live, daemon-restart (and which daemon), drain, reboot, replace.
 OLD and NEW are description files, hand-off documents or names of clusters. Without OLD, NEW is
-compared with what was last applied; a name as NEW stands for its description as it is now."""
+compared with what was last applied; a name as NEW stands for its description as it is now. What
+disturbs jobs can go through the cluster in turns: `up --roll`, in the order that is shown."""
 
 
 def add(verbs: Verbs) -> None:
@@ -40,6 +41,7 @@ def add(verbs: Verbs) -> None:
     )
     parser.add_argument("old", metavar="OLD", nargs="?", help="what to compare with (default: last applied)")
     parser.add_argument("new", metavar="NEW", help="description, hand-off document or cluster")
+    parser.add_argument("--batch", metavar="N", type=int, default=1, help="turns of `up --roll --batch N`")
     parser.add_argument("--files", action="store_true", help="show the lines that differ in rendered files")
 
 
@@ -50,9 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     new, new_files = _new(arguments.new, old)
     changes = diff(old, new, old_files, new_files)
     if arguments.json:
-        print(json.dumps(_as_json(changes), indent=1))
+        print(json.dumps(_as_json(changes, new, arguments.batch), indent=1))
         return FINE
     _print(changes)
+    _print_turns(changes, new, arguments.batch)
     if arguments.files:
         print("".join(_lines(old_files, new_files)), end="")
     return FINE
@@ -93,7 +96,7 @@ def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...]]:
         prepared = prepare(described(source))
     else:
         previous = {node.name: node.address for node in old.nodes}
-        prepared = prepare(described(source), ground=ground_of(old), previous=previous)
+        prepared = prepare(described(source).over(old), ground=ground_of(old), previous=previous)
     return prepared.handoff, prepared.files
 
 
@@ -116,11 +119,27 @@ def _rendered(handoff: Handoff) -> tuple[Handoff, tuple[NodeFile, ...]]:
     return handoff, render(handoff)
 
 
-def _as_json(changes: list[Change]) -> dict[str, object]:
-    from clusterwright.change import impact_by_node
+def _as_json(changes: list[Change], new: Handoff, size: int) -> dict[str, object]:
+    from clusterwright.change import batches, impact_by_node, in_turn
 
     nodes = {node: impact.value for node, impact in impact_by_node(changes).items()}
-    return {"changes": [change.as_json() for change in changes], "nodes": nodes}
+    turns = [batch.as_json() for batch in batches(new, in_turn(changes), size)]
+    return {"changes": [change.as_json() for change in changes], "nodes": nodes, "batches": turns}
+
+
+def _print_turns(changes: list[Change], new: Handoff, size: int) -> None:
+    """In which order `up --roll` would go."""
+    from clusterwright.change import batches, in_turn
+    from clusterwright.spec.nodeset import fold
+
+    turns = batches(new, in_turn(changes), size)
+    for pool in dict.fromkeys(batch.pool for batch in turns):
+        first, *rest = [name for batch in turns if batch.pool == pool for name in batch.nodes]
+        then = f", then {fold(rest)}, {size} at a time" if rest else ""
+        print(f"up --roll: {first} of {pool} first{then}")
+    if lowered := sorted({change.path.split(".")[2] for change in changes if change.what == "lowered"}):
+        options = " ".join(f"--rebuild {pool}" for pool in lowered)
+        print(f"nothing goes down in place: up {options} makes nodes anew")
 
 
 def _print(changes: list[Change]) -> None:
