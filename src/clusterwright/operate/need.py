@@ -12,7 +12,6 @@ from clusterwright.change.stacks import STACKS
 from clusterwright.converge.verify import Verified
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff, Node
-from clusterwright.operate.work import Work
 from clusterwright.spec.nodeset import fold
 
 
@@ -63,16 +62,18 @@ class Need:
         return "; ".join([*([told] if told else []), *others])
 
 
-def needs(work: Work, changes: Iterable[Change], seen: Mapping[str, Verified]) -> Mapping[str, Need]:
+def needs(
+    before: Handoff | None, after: Handoff, changes: Iterable[Change], seen: Mapping[str, Verified]
+) -> Mapping[str, Need]:
     """By node, only those that something disturbs and that have it not behind them."""
-    if work.before is None:
+    if before is None:
         return {}
     heavy = [change for change in changes if change.impact.disturbs_jobs]
     found = {}
-    for node in work.handoff.nodes:
-        if node.name in work.before.by_name:
+    for node in after.nodes:
+        if node.name in before.by_name:
             told = [change for change in heavy if node.name in change.nodes]
-            steps = _steps(work.before, work.handoff, node, told, seen.get(node.name))
+            steps = _steps(before, after, node, told, seen.get(node.name))
             if steps:
                 found[node.name] = Need(steps)
     return found
@@ -133,14 +134,14 @@ def _pinned(row: Mapping[str, Any]) -> set[str]:
     return {name for name, version in row.get("packages", {}).items() if version}
 
 
-def refuse_to_lower(work: Work, needs: Mapping[str, Need], anew: Collection[str]) -> None:
+def refuse_to_lower(handoff: Handoff, needs: Mapping[str, Need], anew: Collection[str]) -> None:
     """Raises Refused with a finding per pool whose software would go down on nodes that are not made anew."""
     found: dict[tuple[str, tuple[Move, ...]], list[str]] = {}
     for node, need in needs.items():
         if need.lowered and node not in anew:
-            found.setdefault((work.handoff.by_name[node].pool, need.lowered), []).append(node)
+            found.setdefault((handoff.by_name[node].pool, need.lowered), []).append(node)
     if found:
-        raise Refused(_finding(work.handoff, pool, moves, nodes) for (pool, moves), nodes in found.items())
+        raise Refused(_finding(handoff, pool, moves, nodes) for (pool, moves), nodes in found.items())
 
 
 def _finding(handoff: Handoff, pool: str, moves: Sequence[Move], nodes: Iterable[str]) -> Finding:

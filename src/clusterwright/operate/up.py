@@ -107,11 +107,13 @@ def _course(work: Work, wishes: Wishes, report: Report) -> Course:
     running = {name for name, state in present.items() if state == _RUNNING} & watched - {*wishes.replace}
     seen = work.look(running) if work.before else {}
     found = {
-        name: need for name, need in needs(work, changes, seen).items() if name in present and name in watched
+        name: need
+        for name, need in needs(work.before, work.handoff, changes, seen).items()
+        if name in present and name in watched
     }
     anew = {node.name for node in work.handoff.nodes if node.pool in wishes.rebuild} | {*wishes.replace}
     _refuse_unknown(work, wishes.rebuild)
-    refuse_to_lower(work, found, anew)
+    refuse_to_lower(work.handoff, found, anew)
     gone = tuple(sorted(set(present) - set(work.handoff.by_name)))
     rolled = {name: need for name, need in found.items() if wishes.roll and need.rollable}
     unlike = {node for node, need in found.items() if need.impact is Impact.REPLACE and node not in rolled}
