@@ -14,6 +14,7 @@ from clusterwright.plan.address import assign, room
 from clusterwright.plan.model import ClusterPlan, Ground, PlannedNode, PlannedPartition, PlannedSite
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.place import Layout
+from clusterwright.plan.pricing import cost
 from clusterwright.plan.software.lock import Lock
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import fold
@@ -52,6 +53,7 @@ def plan(
         slurm_release=release,
         slurm_source=outline.slurm_source,
         lock=lock or Lock(spec.software.distribution, {}, {}, {}),
+        cost=cost(outline),
         rehearsal_of=rehearsal_of,
     )
 

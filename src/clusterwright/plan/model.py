@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clusterwright.catalog.hardware import Hardware
+from clusterwright.plan.cost import Cost
 from clusterwright.plan.software.lock import Lock
 from clusterwright.spec.cluster import ClusterSpec
 
@@ -93,6 +94,8 @@ class ClusterPlan:
     """`distribution` or `repository`."""
     lock: Lock
     """The software of every pool."""
+    cost: Cost = field(default_factory=Cost)
+    """Of machines that clouds make."""
     rehearsal_of: tuple[str, ...] = field(default=())
     """Providers that this plan plays in the lab; empty when it is not a rehearsal."""
 

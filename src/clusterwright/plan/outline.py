@@ -74,6 +74,11 @@ class Outline:
         wanted = self.spec.pools[pool]
         return size(wanted.nodes) if wanted.nodes is not None else wanted.count or 1
 
+    def capacity(self, pool: str) -> str:
+        """How a pool's machines are got."""
+        wanted = self.spec.pools[pool].capacity
+        return wanted.model if wanted else "on-demand"
+
     def pools_with(self, role: Role) -> Iterator[tuple[str, Pool]]:
         return ((name, pool) for name, pool in self.spec.pools.items() if role in pool.roles)
 

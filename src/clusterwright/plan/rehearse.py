@@ -92,8 +92,8 @@ def _shrunk(outline: Outline, name: str, counts: Mapping[str, int]) -> Pool:
     default = COMPUTE_NODES if Role.COMPUTE in pool.roles else 1
     count = counts.get(name, min(default, len(names)))
     if pool.nodes is not None:
-        return pool.model_copy(update={"nodes": fold(names[:count])})
-    return pool if pool.count is None else pool.model_copy(update={"count": count})
+        return pool.model_copy(update={"capacity": None, "nodes": fold(names[:count])})
+    return pool.model_copy(update={"capacity": None, "count": None if pool.count is None else count})
 
 
 def _fabric(fabric: Fabric, shrunk: ClusterSpec) -> Fabric:
@@ -141,6 +141,8 @@ def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
         yield note("surroundings.http_proxy", "without the site's proxy")
     if spec.surroundings.time_servers != played.surroundings.time_servers:
         yield note("surroundings.time_servers", "without the site's time servers")
+    for pool in (name for name, pool in spec.pools.items() if pool.capacity):
+        yield note(f"pools.{pool}.capacity", "machines that cost nothing and stay")
     for mount, share in sorted(spec.storage.shares.items()):
         if not isinstance(share, Served):
             yield note(f"storage.shares.{mount}", f"a folder of the lab at '{mount}'")

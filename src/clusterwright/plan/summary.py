@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterwright.catalog.hardware import Hardware
+from clusterwright.plan.cost import PoolCost
 from clusterwright.plan.model import ClusterPlan, PlannedNode
 from clusterwright.spec.nodeset import fold
 
@@ -36,11 +37,16 @@ class PoolFigures:
     gpu_memory_mib: int | None
     cards: tuple[Cards, ...]
     watts: int | None
+    capacity: str | None
+    """How a cloud is asked for them; None for machines of one's own."""
+    usd_per_hour: float | None
+    """Of all its machines; None where no source tells, and for machines of one's own."""
+    price_date: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The whole cluster. `watts` sums what is known; `nodes_of_unknown_watts` are not in it."""
+    """The whole cluster. `watts` sums what is known; `nodes_of_unknown_watts` are not in it. So do prices."""
 
     cluster: str
     pools: tuple[PoolFigures, ...]
@@ -50,6 +56,10 @@ class Summary:
     memory_mib: int
     watts: int
     nodes_of_unknown_watts: int
+    usd_per_hour: float | None
+    """None where nothing is known, or no cloud makes anything."""
+    usd_per_month: float | None
+    nodes_of_unknown_price: int
     topology: str
     leaves: int
     blocks: int
@@ -64,7 +74,11 @@ def summary(plan: ClusterPlan) -> Summary:
     by_pool: dict[str, list[PlannedNode]] = {}
     for node in plan.nodes:
         by_pool.setdefault(node.pool, []).append(node)
-    pools = tuple(_pool(pool, nodes, plan.hardware[nodes[0].machine]) for pool, nodes in by_pool.items())
+    costs = {cost.pool: cost for cost in plan.cost.pools}
+    pools = tuple(
+        _pool(pool, nodes, plan.hardware[nodes[0].machine], costs.get(pool))
+        for pool, nodes in by_pool.items()
+    )
     compute = [plan.hardware[node.machine] for node in plan.with_role("compute")]
     return Summary(
         cluster=plan.spec.cluster,
@@ -75,6 +89,9 @@ def summary(plan: ClusterPlan) -> Summary:
         memory_mib=sum(row.memory_mib for row in compute),
         watts=sum(pool.watts or 0 for pool in pools),
         nodes_of_unknown_watts=sum(pool.nodes for pool in pools if pool.watts is None),
+        usd_per_hour=plan.cost.usd_per_hour if plan.cost.dates else None,
+        usd_per_month=plan.cost.usd_per_month if plan.cost.dates else None,
+        nodes_of_unknown_price=sum(cost.nodes for cost in plan.cost.unpriced),
         topology=plan.spec.fabric.topology,
         leaves=_different(node.switches[0] for node in plan.nodes if node.switches),
         blocks=_different(node.block for node in plan.nodes if node.block),
@@ -82,7 +99,7 @@ def summary(plan: ClusterPlan) -> Summary:
     )
 
 
-def _pool(pool: str, nodes: list[PlannedNode], row: Hardware) -> PoolFigures:
+def _pool(pool: str, nodes: list[PlannedNode], row: Hardware, cost: PoolCost | None) -> PoolFigures:
     cards = Counter((nic.kind, nic.gbps) for nic in row.nics)
     return PoolFigures(
         pool=pool,
@@ -96,6 +113,9 @@ def _pool(pool: str, nodes: list[PlannedNode], row: Hardware) -> PoolFigures:
         gpu_memory_mib=row.gpu_memory_mib,
         cards=tuple(Cards(kind, gbps, count) for (kind, gbps), count in sorted(cards.items())),
         watts=None if row.power_watts is None else row.power_watts * len(nodes),
+        capacity=cost.capacity if cost else None,
+        usd_per_hour=cost.usd_per_hour if cost else None,
+        price_date=cost.price.date if cost and cost.price else None,
     )
 
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clusterwright.spec import cluster, name, people, pool, scheduler, site, software, storage, surroundings
+from clusterwright.spec import (
+    capacity,
+    cluster,
+    name,
+    people,
+    pool,
+    scheduler,
+    site,
+    software,
+    storage,
+    surroundings,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +41,9 @@ FORMS: Mapping[str, Form] = {
     name.ACCOUNT: Form(
         "login or account name",
         "Begin with a lower-case letter; then letters, digits, '_' and '-', 31 characters at most",
+    ),
+    capacity.RESERVATION: Form(
+        "ID or name of a reservation", "Write it as the cloud does, for instance `cr-0123456789abcdef0`"
     ),
     cluster.DOMAIN: Form(
         "DNS domain", "Write lower-case labels with dots between, for instance `hpc.internal`"

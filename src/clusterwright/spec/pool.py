@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, StrictInt
 
 from clusterwright.spec.base import Described, OneOrMany
+from clusterwright.spec.capacity import Capacity
 from clusterwright.spec.name import Label, NodeSet
 from clusterwright.spec.quantity import Watts
 from clusterwright.spec.software import Versions
@@ -53,5 +54,7 @@ class Pool(Described):
     """Partitions of the pool's compute nodes; without any, one partition named as the pool."""
     versions: Versions = {}
     """As `software.versions`, for this pool; instead of it where pools may differ, as in their driver."""
+    capacity: Capacity | None = None
+    """How a cloud is asked for these machines; without it, on demand."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""

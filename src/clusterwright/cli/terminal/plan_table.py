@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from clusterwright.cli.terminal.machine_words import cost_words, dollars
 from clusterwright.plan.model import ClusterPlan, PlannedPartition, PlannedSite
 from clusterwright.plan.summary import PoolFigures, Summary, summary
 
@@ -57,6 +58,9 @@ def _pools(figures: Summary) -> Table:
     table.add_column("GPUS", str(figures.gpus or ""), no_wrap=True)
     table.add_column("NETWORK", no_wrap=True)
     table.add_column("POWER", _total_watts(figures))
+    priced = any(pool.capacity for pool in figures.pools)
+    if priced:
+        table.add_column("COST", _total_cost(figures))
     for pool in figures.pools:
         table.add_row(
             pool.pool,
@@ -67,6 +71,7 @@ def _pools(figures: Summary) -> Table:
             _gpus(pool),
             "\n".join(f"{cards.count} × {cards.gbps}G {cards.kind}" for cards in pool.cards),
             "unknown" if pool.watts is None else _kilowatts(pool.watts),
+            *([_pool_cost(pool)] if priced else []),
         )
     return table
 
@@ -83,6 +88,19 @@ def _total_watts(figures: Summary) -> str:
     return _kilowatts(figures.watts) + (f" + {unknown} unknown" if unknown else "")
 
 
+def _pool_cost(pool: PoolFigures) -> str:
+    if pool.capacity is None:
+        return ""
+    return "unknown" if pool.usd_per_hour is None else f"{dollars(pool.usd_per_hour)}/h"
+
+
+def _total_cost(figures: Summary) -> str:
+    if figures.usd_per_hour is None:
+        return "unknown"
+    unknown = figures.nodes_of_unknown_price
+    return f"{dollars(figures.usd_per_hour)}/h" + (f" + {unknown} unknown" if unknown else "")
+
+
 def _kilowatts(watts: int) -> str:
     return f"{watts / 1000:.1f} kW"
 
@@ -91,6 +109,8 @@ def _further(plan: ClusterPlan, figures: Summary) -> Iterator[tuple[str, str]]:
     counted = [(figures.leaves, "leaf switch"), (figures.blocks, "block"), (figures.racks, "rack")]
     yield "fabric", ", ".join([figures.topology, *(_counted(n, what) for n, what in counted if n)])
     yield "partitions", ", ".join(_partition(partition) for partition in plan.partitions)
+    if plan.cost.pools:
+        yield "cost", cost_words(plan.cost)
     distribution = plan.spec.software.distribution
     yield "software", f"{distribution}, Slurm {plan.slurm_release} (from the {plan.slurm_source})"
     yield from _stacks(plan).items()

@@ -16,16 +16,18 @@ from clusterwright.cli.target import is_description
 if TYPE_CHECKING:
     from clusterwright.change import Change
     from clusterwright.handoff import Handoff
+    from clusterwright.plan.cost import Cost
     from clusterwright.render.file import NodeFile
 
-    Side = tuple[Handoff | None, tuple[NodeFile, ...]]
+    Side = tuple[Handoff | None, tuple[NodeFile, ...], Cost | None]
 
 _ABOUT = """Say what a change does to each node.
 
 Every difference is classed: live, daemon-restart (and which daemon), drain, reboot, replace.
 OLD and NEW are description files, hand-off documents or names of clusters. Without OLD, NEW is
 compared with what was last applied; a name as NEW stands for its description as it is now. What
-disturbs jobs can go through the cluster in turns: `up --roll`, in the order that is shown."""
+disturbs jobs can go through the cluster in turns: `up --roll`, in the order that is shown. Between
+two descriptions of clouds, the change of the price is told as well."""
 
 
 def add(verbs: Verbs) -> None:
@@ -48,14 +50,16 @@ def add(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from clusterwright.change import diff
 
-    old, old_files = _old(arguments.old, arguments.new)
-    new, new_files = _new(arguments.new, old)
+    old, old_files, old_cost = _old(arguments.old, arguments.new)
+    new, new_files, new_cost = _new(arguments.new, old)
     changes = diff(old, new, old_files, new_files)
     if arguments.json:
-        print(json.dumps(_as_json(changes, new, arguments.batch), indent=1))
+        body = {**_as_json(changes, new, arguments.batch), "cost": _cost(old_cost, new_cost)}
+        print(json.dumps(body, indent=1))
         return FINE
     _print(changes)
     _print_turns(changes, new, arguments.batch)
+    _print_cost(old_cost, new_cost)
     if arguments.files:
         print("".join(_lines(old_files, new_files)), end="")
     return FINE
@@ -73,17 +77,17 @@ def _old(old: str | None, new: str) -> Side:
         if not name:
             name = load(new).spec.cluster if is_description(new) else cluster_home(new).name
         home = ClusterHome.of(name)
-        return home.handoff(), home.files()
+        return home.handoff(), home.files(), None
     if old.endswith(".json"):
         return _rendered(_handoff(old))
     if is_description(old):
         prepared = prepare(described(Source(Path(old))))
-        return prepared.handoff, prepared.files
+        return prepared.handoff, prepared.files, prepared.plan.cost
     home = cluster_home(old)
-    return home.handoff(), home.files()
+    return home.handoff(), home.files(), None
 
 
-def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...]]:
+def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...], Cost | None]:
     """What is wanted, on the ground of what is there: nodes keep their addresses and network."""
     from clusterwright.operate.cluster import Cluster
     from clusterwright.operate.prepare import described, ground_of, prepare
@@ -97,7 +101,7 @@ def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...]]:
     else:
         previous = {node.name: node.address for node in old.nodes}
         prepared = prepare(described(source).over(old), ground=ground_of(old), previous=previous)
-    return prepared.handoff, prepared.files
+    return prepared.handoff, prepared.files, prepared.plan.cost
 
 
 def _handoff(file: str) -> Handoff:
@@ -113,10 +117,10 @@ def _handoff(file: str) -> Handoff:
         ) from error
 
 
-def _rendered(handoff: Handoff) -> tuple[Handoff, tuple[NodeFile, ...]]:
+def _rendered(handoff: Handoff) -> tuple[Handoff, tuple[NodeFile, ...], None]:
     from clusterwright.render import render
 
-    return handoff, render(handoff)
+    return handoff, render(handoff), None
 
 
 def _as_json(changes: list[Change], new: Handoff, size: int) -> dict[str, object]:
@@ -159,6 +163,21 @@ def _print(changes: list[Change]) -> None:
     for node, impact in impact_by_node(changes).items():
         by_impact.setdefault(impact.value, []).append(node)
     print("; ".join(f"{impact}: {fold(nodes)}" for impact, nodes in by_impact.items()))
+
+
+def _cost(old: Cost | None, new: Cost | None) -> dict[str, float | None]:
+    """US dollars an hour: what is known of each side, null where nothing is."""
+    return {
+        "old_usd_per_hour": old.usd_per_hour if old and old.dates else None,
+        "new_usd_per_hour": new.usd_per_hour if new and new.dates else None,
+    }
+
+
+def _print_cost(old: Cost | None, new: Cost | None) -> None:
+    from clusterwright.cli.terminal.machine_words import cost_change
+
+    if old and new and (words := cost_change(old, new)):
+        print(f"cost: {words}")
 
 
 def _lines(old: Iterable[NodeFile], new: Iterable[NodeFile]) -> Iterator[str]:

@@ -1,0 +1,90 @@
+"""What a plan costs: the sum of what price lists tell, and the gaps said aloud."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clusterwright.catalog.machine_catalog import MachineCatalog
+from clusterwright.catalog.table import DATA
+from clusterwright.plan import plan, rehearse
+from clusterwright.plan.cost import Cost
+from clusterwright.plan.summary import summary
+from clusterwright.spec.load import load, loads
+
+CLUSTERS = Path(__file__).parents[2] / "clusters"
+HEAD = """
+cluster: priced
+site: {provider: aws, region: us-east-1, zone: us-east-1a}
+pools:
+  controller: {roles: [controller, login], machine: m7i.2xlarge}
+"""
+
+
+def cost_of(text: str, catalog: MachineCatalog | None = None) -> Cost:
+    return plan(loads(text).spec, catalog=catalog).cost
+
+
+@pytest.mark.parametrize(
+    ("capacity", "usd"),
+    [
+        ("", 55.04),
+        (", capacity: {model: on-demand}", 55.04),
+        (", capacity: {model: capacity-block, reservation: cr-1}", 34.608),
+        (", capacity: {model: reservation, reservation: cr-1}", 55.04),
+        (", capacity: {model: spot}", None),
+    ],
+    ids=["nothing", "on-demand", "block", "reserved", "spot"],
+)
+def test_the_way_to_get_machines_decides_the_price(capacity: str, usd: float | None) -> None:
+    gpu = cost_of(f"{HEAD}  gpu: {{roles: compute, machine: p5.48xlarge, count: 8{capacity}}}\n").pools[1]
+    assert gpu.usd_per_hour == (None if usd is None else pytest.approx(8 * usd))
+    assert (gpu.price.usd_per_hour if gpu.price else None) == usd
+
+
+def test_a_month_is_the_sum_of_its_hours() -> None:
+    made = cost_of(f"{HEAD}  gpu: {{roles: compute, machine: g6.48xlarge, count: 2}}\n")
+    assert made.usd_per_hour == pytest.approx(0.4032 + 2 * 13.3504)
+    assert made.usd_per_month == pytest.approx(730 * made.usd_per_hour, abs=0.01)
+    assert made.dates == ("2026-09",) and made.unpriced == ()
+
+
+def test_a_gap_is_not_counted_as_nothing() -> None:
+    text = f"{HEAD}  gpu: {{roles: compute, machine: p5e.48xlarge, count: 3}}\n"
+    made = cost_of(text)
+    assert [(pool.pool, pool.nodes) for pool in made.unpriced] == [("gpu", 3)]
+    figures = summary(plan(loads(text).spec))
+    assert (figures.usd_per_hour, figures.nodes_of_unknown_price) == (0.4032, 3)
+    assert figures.pools[1].usd_per_hour is None
+
+
+def test_where_nothing_is_known_nothing_is_said() -> None:
+    figures = summary(plan(load(CLUSTERS / "aws-p5.yaml").spec))
+    assert (figures.usd_per_hour, figures.usd_per_month) == (None, None)
+    assert figures.nodes_of_unknown_price == figures.nodes
+
+
+def test_machines_of_ones_own_have_no_price() -> None:
+    made = plan(load(CLUSTERS / "onprem-hgx-h100.yaml").spec)
+    assert made.cost == Cost() and summary(made).nodes_of_unknown_price == 0
+
+
+def test_a_rehearsal_costs_nothing() -> None:
+    text = f"{HEAD}  gpu: {{roles: compute, machine: p5.48xlarge, capacity: {{model: spot}}}}\n"
+    played = rehearse(loads(text).spec)
+    assert plan(played.spec).cost == Cost()
+    assert "pools.gpu.capacity" in {finding.where.path for finding in played.findings}
+
+
+def test_a_price_of_another_catalog_counts() -> None:
+    more = MachineCatalog(DATA, Path(__file__).parents[1] / "fixtures" / "machine-types")
+    text = HEAD.replace("us-east-1", "us-east-2") + "  gpu: {roles: compute, machine: p9-invented.48xlarge}\n"
+    assert cost_of(text, more).pools[1].usd_per_hour == 40.5
+
+
+def test_figures_speak_json() -> None:
+    body = json.loads(json.dumps(summary(plan(load(CLUSTERS / "gcp-a3-mega.yaml").spec)).as_json()))
+    assert body["usd_per_hour"] == pytest.approx(16 * 93.400712807 + 2 * 0.388472)
+    assert body["pools"][2]["price_date"] == "2026-09" and body["pools"][2]["capacity"] == "on-demand"
