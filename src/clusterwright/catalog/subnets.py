@@ -1,11 +1,11 @@
-"""Addresses of a subnet that its provider keeps for itself."""
+"""What a provider makes of a subnet: how large it may be, and which addresses are kept from it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 
-from clusterwright.catalog.table import rows
+from clusterwright.catalog.table import rows, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,10 @@ class Reserved:
 
     first: int
     last: int
+    largest: int | None
+    """Length of the shortest prefix that the provider takes; None where it does not matter."""
+    smallest: int | None
+    """Length of the longest prefix."""
     source: str
     date: str
 
@@ -22,7 +26,14 @@ class Reserved:
 def reserved(provider: str) -> Reserved:
     """What a provider keeps; every provider of a description has a row."""
     return next(
-        Reserved(int(row["first"]), int(row["last"]), row["source"], row["date"])
+        Reserved(
+            first=int(row["first"]),
+            last=int(row["last"]),
+            largest=whole(row["largest"]),
+            smallest=whole(row["smallest"]),
+            source=row["source"],
+            date=row["date"],
+        )
         for row in rows("subnets")
         if row["provider"] == provider
     )

@@ -9,6 +9,8 @@ from types import ModuleType
 from clusterwright.catalog.machine_catalog import MachineCatalog
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.checks import (
+    capacity,
+    cloud,
     fabric,
     machines,
     names,
@@ -38,6 +40,8 @@ CONCERNS: tuple[ModuleType, ...] = (
     storage,
     power,
     fabric,
+    cloud,
+    capacity,
     surroundings,
 )
 

@@ -18,7 +18,7 @@ _PRIVATE = tuple(
 )
 
 
-def _field(site: str, key: str = "") -> str:
+def site_field(site: str, key: str = "") -> str:
     base = "site" if site == SINGLE_SITE else f"sites.{site}"
     return f"{base}.{key}" if key else base
 
@@ -41,7 +41,7 @@ def network_too_small(outline: Outline) -> Iterator[Problem]:
         first, own = room(network, kept) + 1, kept.first + kept.last
         what = f"{network} runs out of addresses at node {first} of {needed}: {own} are not for nodes"
         yield Problem(
-            _field(site, "network"), what, f"Give a network of /{prefix_for(needed, kept)} or larger"
+            site_field(site, "network"), what, f"Give a network of /{prefix_for(needed, kept)} or larger"
         )
 
 
@@ -56,7 +56,7 @@ def networks_overlap(outline: Outline) -> Iterator[Problem]:
     for (one, first), (other, second) in combinations(outline.networks.items(), 2):
         if first is not None and second is not None and first.overlaps(second):
             what = f"{second} overlaps with {first} of the site '{one}'"
-            yield Problem(_field(other, "network"), what, "Give each site a network of its own")
+            yield Problem(site_field(other, "network"), what, "Give each site a network of its own")
 
 
 @rule(
@@ -71,7 +71,7 @@ def network_not_private(outline: Outline) -> Iterator[Problem]:
     for site, network in outline.networks.items():
         if network is not None and not any(network.subnet_of(private) for private in _PRIVATE):
             remedy = "Take one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
-            yield Problem(_field(site, "network"), f"{network} is not private", remedy)
+            yield Problem(site_field(site, "network"), f"{network} is not private", remedy)
 
 
 @rule(
@@ -86,7 +86,9 @@ def site_unused(outline: Outline) -> Iterator[Problem]:
     used = set(outline.site_names.values())
     for site in outline.sites:
         if site not in used and None not in used:
-            yield Problem(_field(site), f"no pool is on the site '{site}'", "Remove it, or put a pool there")
+            yield Problem(
+                site_field(site), f"no pool is on the site '{site}'", "Remove it, or put a pool there"
+            )
 
 
 @rule(

@@ -1,0 +1,114 @@
+"""Clouds: where machines are sold, and what is made there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clusterwright.catalog.machine_catalog import MachineType
+from clusterwright.catalog.subnets import reserved
+from clusterwright.checks.network import site_field
+from clusterwright.checks.rule import Problem, rule
+from clusterwright.finding import Severity
+from clusterwright.plan.outline import Outline
+from clusterwright.spec.pool import Role
+from clusterwright.spec.site import AwsSite, GcpSite
+
+
+def cloud_pools(outline: Outline) -> Iterator[tuple[str, AwsSite | GcpSite, MachineType]]:
+    """Pools whose machines their own cloud makes."""
+    for name, kind in outline.types.items():
+        site = outline.sites.get(outline.site_names[name] or "")
+        if (
+            isinstance(site, AwsSite | GcpSite)
+            and kind is not None
+            and kind.hardware.provider == site.provider
+        ):
+            yield name, site, kind
+
+
+@rule(
+    "CW1331",
+    "A machine type that is not sold in the region",
+    source="the catalog of offerings: Amazon EC2 DescribeInstanceTypeOfferings; Google Cloud price lists",
+    example="site: {provider: aws, region: us-west-1, …}, pools: {gpu: {machine: p6-b200.48xlarge}}",
+    severity=Severity.WARNING,
+)
+def not_sold_in_region(outline: Outline) -> Iterator[Problem]:
+    """The first machine cannot be made. The list has a date: new regions are added to a type over time."""
+    for name, site, kind in cloud_pools(outline):
+        offering = outline.catalog.offerings.get(kind.name)
+        if offering is not None and site.region not in offering.zones:
+            what = f"'{kind.name}' is not known to be sold in {site.region} (as of {offering.date})"
+            yield Problem(f"pools.{name}.machine", what, f"It is in: {', '.join(offering.zones)}")
+
+
+@rule(
+    "CW1332",
+    "A machine type that is not sold in the zone",
+    source="the catalog of offerings: Amazon EC2 DescribeInstanceTypeOfferings; Google Cloud price lists",
+    example="site: {provider: aws, zone: us-east-1a, …}, pools: {gpu: {machine: p6-b200.48xlarge}}",
+    severity=Severity.WARNING,
+)
+def not_sold_in_zone(outline: Outline) -> Iterator[Problem]:
+    """GPUs are in few zones of a region. Names of zones differ between accounts of AWS: ask for yours."""
+    for name, site, kind in cloud_pools(outline):
+        offering = outline.catalog.offerings.get(kind.name)
+        zones = offering.zones.get(site.region, ()) if offering else ()
+        if offering is not None and zones and site.zone not in zones:
+            what = f"'{kind.name}' is not known to be sold in {site.zone} (as of {offering.date})"
+            yield Problem(f"pools.{name}.machine", what, f"In {site.region} it is in: {', '.join(zones)}")
+
+
+@rule(
+    "CW1333",
+    "A zone of another region",
+    source="Amazon EC2 and Google Cloud documentation, regions and zones: a zone begins with its region",
+    example="site: {provider: aws, region: us-east-2, zone: us-west-2a}",
+)
+def zone_of_another_region(outline: Outline) -> Iterator[Problem]:
+    """Networks are made in the region, machines in the zone: neither would find the other."""
+    for name, site in outline.sites.items():
+        if isinstance(site, AwsSite | GcpSite) and not re.match(rf"{site.region}-?[a-z]", site.zone):
+            like = f"{site.region}a" if isinstance(site, AwsSite) else f"{site.region}-a"
+            what = f"the zone {site.zone} is not in {site.region}"
+            yield Problem(
+                site_field(name, "zone"), what, f"Write a zone of the region, for instance `{like}`"
+            )
+
+
+@rule(
+    "CW1340",
+    "A network that the cloud does not make",
+    source="Amazon VPC User Guide: subnets of /16 to /28; Google Cloud VPC documentation: /4 to /29",
+    example="site: {provider: aws, network: 10.0.0.0/12, …}",
+)
+def network_of_impossible_size(outline: Outline) -> Iterator[Problem]:
+    """The subnet that all nodes of the site share is made in this size, or not at all."""
+    for name, network in outline.networks.items():
+        limits = reserved(outline.sites[name].provider)
+        if network is None or limits.largest is None or limits.smallest is None:
+            continue
+        if not limits.largest <= network.prefixlen <= limits.smallest:
+            what = f"a subnet of {outline.sites[name].provider} cannot be a /{network.prefixlen}"
+            remedy = f"Write a network of /{limits.largest} to /{limits.smallest}"
+            yield Problem(site_field(name, "network"), what, remedy)
+
+
+@rule(
+    "CW1341",
+    "A topology without a fabric",
+    source="the catalog of machine types: network cards of the fabric",
+    example="fabric: {topology: tree, …}, pools: {gpu: {machine: g5.xlarge}} on AWS",
+    severity=Severity.WARNING,
+)
+def topology_without_fabric(outline: Outline) -> Iterator[Problem]:
+    """Slurm would place jobs close together for a network that these machines do not have."""
+    if outline.spec.fabric.topology == "flat":
+        return
+    for name, _, kind in cloud_pools(outline):
+        if Role.COMPUTE in outline.spec.pools[name].roles and kind.fabric_gbps is None:
+            what = (
+                f"'{kind.name}' has no card of a fabric, and the topology is '{outline.spec.fabric.topology}'"
+            )
+            yield Problem(f"pools.{name}.machine", what, "Take a type with a fabric, or the topology `flat`")
