@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -69,6 +70,40 @@ class Desk:
     def outcome(self, *words: str, code: int = 0) -> Any:
         """The last line of `--json`."""
         return json.loads(self.run(*words, "--json", code=code).strip().splitlines()[-1])["outcome"]
+
+    def until(self, words: str, *command: str) -> subprocess.Popen[str]:
+        """A command that goes on, from the moment at which it has said these words."""
+        process = self.start(*command)
+        assert process.stdout
+        heard = []
+        for line in process.stdout:
+            heard.append(line)
+            if words in line:
+                return process
+        raise AssertionError("".join(heard))
+
+    def kill(self, process: subprocess.Popen[str]) -> None:
+        """As a machine that loses its power."""
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def boots(self, node: str) -> int:
+        """How often a node has booted since it was made."""
+        return len(
+            self.on(node, "journalctl --list-boots --quiet --no-pager | grep '^ *-*[0-9]'").splitlines()
+        )
+
+    def started_and_not_completed(self, job: str) -> list[str]:
+        """Tasks of an array that began, and did not end well or had to begin again."""
+        words = f"sacct --allusers --allocations --noheader --parsable2 --jobs={job}"
+        rows = self.on("controller", f"{words} --format=JobID,State,Restarts,Start").splitlines()
+        assert rows
+        cells = [row.split("|") for row in rows]
+        return [
+            row
+            for row, (_, state, restarts, start) in zip(rows, cells, strict=True)
+            if start[:1].isdigit() and (state, restarts) != ("COMPLETED", "0")
+        ]
 
     def as_user(self, *command: str) -> str:
         """What a command of a user's prints on the login node."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -70,18 +71,58 @@ def test_nothing_unreviewed_is_installed(desk: Desk) -> None:
     assert desk.on("gpu-001", VERSION).split() == [OLD]
 
 
-def test_a_newer_driver_waits_for_jobs_and_then_takes_one_reboot(desk: Desk) -> None:
+def test_a_newer_driver_disturbs_no_job_unasked(desk: Desk) -> None:
     desk.run("lock", "cluster.yaml")
-    assert "reboot  gpu-[001-002]" in desk.run("diff", "cluster.yaml")
+    said = desk.run("diff", "cluster.yaml")
+    assert "reboot  gpu-[001-002]" in said and "up --roll: gpu-001 of gpu first, then gpu-002" in said
     job = desk.submit("gpu-001")
-    assert "CW8006" in desk.run("up", "cluster.yaml", code=2)
+    refused = desk.run("up", "cluster.yaml", code=2)
+    assert "CW8006" in refused and "--roll" in refused
+    busy = desk.outcome("up", "cluster.yaml", "--roll", "--wait", "1s", code=1)
+    assert [row["code"] for row in busy["failed"]] == ["CW8019"]
+    assert job in desk.running() and "drain" not in desk.run("status", "story")
     desk.as_user("scancel", job)
+
+
+def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) -> None:
+    """The first node fails and stops it; then it is killed on its way; then it comes through."""
+    options = ("--parsable", "--array=1-400%2", "--exclusive", "--gres=gpu:8")
+    array = desk.as_user("sbatch", *options, "--wrap=sleep 2").strip()
+    boots = {node: desk.boots(node) for node in ("login", "gpu-001", "gpu-002")}
+
+    first = desk.until('"step": "roll"', "up", "cluster.yaml", "--roll", "--json")
+    desk.run("node", "break", "story", "gpu-001", "nvlink-down")
+    last, _ = first.communicate(timeout=200)
+    assert first.returncode == 1
+    [finding] = json.loads(last.strip().splitlines()[-1])["outcome"]["failed"]
+    assert finding["code"] == "CW8018" and finding["path"] == "gpu-001" and "gate nvlink" in finding["what"]
+    assert f"versions: {{driver: {OLD}" in finding["remedy"]
+    assert "clusterwright: roll stopped: gate nvlink" in desk.run("status", "story")
+    assert desk.on("gpu-002", VERSION).split() == [OLD] and desk.boots("gpu-002") == boots["gpu-002"]
+
+    desk.run("node", "mend", "story", "gpu-001")
+    second = desk.until("Install every package", "up", "cluster.yaml", "--roll", "--json")
+    desk.kill(second)
+    assert "clusterwright: roll: driver" in desk.run("status", "story")
+
+    assert desk.outcome("up", "cluster.yaml", "--roll")["accepted"]
+    assert {desk.on(node, VERSION).strip() for node in ("gpu-001", "gpu-002")} == {NEW}
+    after = {node: desk.boots(node) - count for node, count in boots.items()}
+    assert after == {"login": 0, "gpu-001": 1, "gpu-002": 1}
+    nodes = desk.outcome("up", "cluster.yaml", "--roll")["nodes"]
+    assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
+    desk.as_user("scancel", "--state=PENDING", array)
     while desk.as_user("squeue", "--noheader"):
         time.sleep(0.3)
-    boots = "cat /proc/1/stat | cut -d' ' -f22"
-    login = desk.on("login", boots)
-    assert desk.outcome("up", "cluster.yaml")["accepted"]
-    assert desk.on("gpu-001", VERSION).split() == [NEW]
-    assert desk.on("login", boots) == login
-    nodes = desk.outcome("up", "cluster.yaml")["nodes"]
-    assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
+    assert desk.started_and_not_completed(array) == []
+
+
+def test_an_older_driver_is_refused_in_place_and_rolled_by_making_nodes_anew(desk: Desk) -> None:
+    desk.describe(WISH)
+    desk.run("lock", "cluster.yaml")
+    refused = desk.run("up", "cluster.yaml", "--roll", code=2)
+    assert "CW8017" in refused and f"driver: {NEW}" in refused and "--rebuild gpu" in refused
+    assert desk.on("gpu-002", VERSION).split() == [NEW]
+    outcome = desk.outcome("up", "cluster.yaml", "--roll", "--rebuild", "gpu")
+    assert outcome["accepted"] and outcome["created"] == ["gpu-001", "gpu-002"]
+    assert {desk.on(node, VERSION).strip() for node in ("gpu-001", "gpu-002")} == {OLD}

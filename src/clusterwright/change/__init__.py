@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clusterwright.change.batches import Batch, batches, can_be_rolled, in_turn
+from clusterwright.change.batches import Batch, batches, can_be_rolled, in_turn, mixed
 from clusterwright.change.compare import diff
 from clusterwright.change.model import Change, impact_by_node
 
-__all__ = ["Batch", "Change", "batches", "can_be_rolled", "diff", "impact_by_node", "in_turn"]
+__all__ = ["Batch", "Change", "batches", "can_be_rolled", "diff", "impact_by_node", "in_turn", "mixed"]

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterwright.catalog.changes import Impact
+from clusterwright.catalog.software import components
 from clusterwright.change.model import Change, impact_by_node
+from clusterwright.change.stacks import STACKS
 from clusterwright.handoff import Handoff, Node
 
 _ON_THE_NODE = ("software.", "storage.")
@@ -39,6 +41,15 @@ def in_turn(changes: Iterable[Change]) -> dict[str, Impact]:
     barred = {node for change in heavy if not can_be_rolled(change) for node in change.nodes}
     impacts = impact_by_node(change for change in heavy if can_be_rolled(change))
     return {node: impact for node, impact in impacts.items() if node not in barred}
+
+
+def mixed(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Components that jobs of several nodes share, and that are there in two versions while it is rolled."""
+    rows = list(changes)
+    rolled, known = {*in_turn(rows)}, components()
+    moved = [row for row in rows if row.path.startswith(STACKS) and row.what in ("changed", "lowered")]
+    names = {change.path.rpartition(".")[2] for change in moved if rolled & {*change.nodes}}
+    return tuple(sorted(name for name in names if name in known and known[name].scope == "cluster"))
 
 
 def batches(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from clusterwright.accept.node_gates import GATE_UNIT
 from clusterwright.accept.one_node import prove_alone
@@ -19,6 +20,8 @@ REGISTER_SECONDS = 60.0
 """How long a node may take from a started slurmd to a state in which Slurm gives it jobs."""
 RESUME_SECONDS = 30.0
 _LOOK_SECONDS = 2.0
+_UP = "systemctl is-system-running --wait"
+"""A node answers over SSH before everything on it has started."""
 _REFUSED = f"systemctl is-failed --quiet {GATE_UNIT}"
 _AT_ONCE = 16
 _REASON_LENGTH = 200
@@ -53,7 +56,9 @@ def _failed(
     work: Work, queue: Queue | None, nodes: Collection[str], report: Report
 ) -> Mapping[str, GateResult]:
     failed: dict[str, GateResult] = {}
-    targets = work.machines.targets(work.handoff)
+    targets = {name: one for name, one in work.machines.targets(work.handoff).items() if name in nodes}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(partial(run_on, command=_UP, timeout=REGISTER_SECONDS), targets.values()))
     compute = {node.name for node in work.handoff.with_role("compute")} & {*nodes} & {*targets}
     late = _unregistered(queue, {name: targets[name] for name in compute}) if queue else ()
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -119,7 +119,7 @@ class Queue:
         """Nodes that a rolling change holds; not those that a person has drained meanwhile."""
         return tuple(
             node
-            for node, (state, reason) in self.states().items()
+            for node, (state, reason) in self.answered().items()
             if state.startswith("drain") and reason.startswith(ROLL)
         )
 

@@ -21,6 +21,7 @@ from clusterwright.finding import Finding, Refused, Where
 from clusterwright.operate.admit import admit
 from clusterwright.operate.configure import configure
 from clusterwright.operate.need import Need, wishes
+from clusterwright.operate.prove import doubt
 from clusterwright.operate.queue import Queue
 from clusterwright.operate.work import Work
 from clusterwright.spec.nodeset import fold
@@ -98,43 +99,50 @@ class Rolling:
     needs: Mapping[str, Need]
     asked: Roll
     report: Report
+    sick: Collection[str] = ()
+    """Nodes that took no jobs before: they come last, and that they fail says nothing of the change."""
+    full: bool = False
     done: Rolled = field(default_factory=Rolled)
 
-    def run(self, unanswering: Collection[str] = ()) -> Rolled:
-        order = batches(self.work.handoff, self.needs, self.asked.batch, unanswering)
+    def run(self) -> Rolled:
+        order = batches(self.work.handoff, self.needs, self.asked.batch, self.sick)
+        failures = 0
         for number, batch in enumerate(order, 1):
             first = f", the first of pool '{batch.pool}'" if batch.canary else ""
             words = (
                 f"{number} of {len(order)}: {fold(batch.nodes)}{first}: {self.needs[batch.nodes[0]].words}"
             )
             self.report(Event("roll", "started", words))
-            before = len(self.done.failed)
-            held = self._turn(batch)
-            failed = len(self.done.failed) > before
-            if not held or (failed and batch.canary) or len(self.done.failed) > self.asked.failures:
+            failed = self._turn(batch)
+            failures += len(failed or ())
+            if failed is None or (failed and batch.canary) or failures > self.asked.failures:
                 self.report(Event("roll", "failed", f"stopped at {number} of {len(order)}"))
                 return self.done
         self.report(Event("roll", "ok", f"{len(self.needs)} nodes in {len(order)} turns"))
         return self.done
 
-    def _turn(self, batch: Batch) -> bool:
-        """Everything from the drain to the next job. False when jobs outlasted the wait."""
+    def _turn(self, batch: Batch) -> set[str] | None:
+        """Everything from the drain to the next job; nodes that failed, and were well before.
+
+        None when jobs outlasted the wait.
+        """
         queue = self.work.queue
         if queue:
             reason = self.needs[batch.nodes[0]].words
             busy = empty(queue, batch.nodes, reason, self.asked.wait, self.report)
             if busy:
                 self.done.failed.append(outlasted(self.work.home.name, busy))
-                return False
+                return None
         stuck = self._change(batch.nodes)
         well = [name for name in batch.nodes if name not in stuck]
         stuck |= admit(self.work, queue, well, self.report)
         for name, gate in sorted(stuck.items()):
             self.done.failed.append(self._finding(batch, name, gate))
-        return True
+        return set(stuck) - {*self.sick}
 
     def _change(self, nodes: tuple[str, ...]) -> dict[str, GateResult]:
         """Bring the nodes to what is wanted and boot them once; what kept one from it."""
+        doubt(self.work.home)
         anew = [name for name in nodes if self.needs[name].impact is Impact.REPLACE]
         stuck: dict[str, GateResult] = {}
         try:
@@ -142,7 +150,7 @@ class Rolling:
                 self.work.machines.remove(anew, self.report)
                 self.done.created += anew
             targets = self.work.ensure(nodes, self.report)
-            results = configure(self.work.desired, targets, self.report, full=False)
+            results = configure(self.work.desired, targets, self.report, full=self.full)
             self.done.nodes |= results
             stuck = {
                 name: GateResult(
@@ -161,7 +169,7 @@ class Rolling:
     def _finding(self, batch: Batch, name: str, gate: GateResult) -> Finding:
         first = f", the first of pool '{batch.pool}'," if batch.canary else ""
         what = f"gate {gate.name}: expected {gate.expected}, seen {gate.seen}"
-        rest = "no other node was touched" if batch.canary else "the roll stopped"
+        rest = "no other node was touched after it" if name not in self.sick else "it took no jobs before"
         return Finding(
             "CW8018",
             Where(path=name),

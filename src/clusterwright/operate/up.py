@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from clusterwright.catalog.changes import Impact
+from clusterwright.change import mixed
 from clusterwright.converge.target import Target
 from clusterwright.converge.verify import Verified
 from clusterwright.event import Event, Report
@@ -16,6 +17,7 @@ from clusterwright.operate.disturb import queue_of, refuse_to_disturb
 from clusterwright.operate.need import Need, needs, refuse_to_lower
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prove import doubt, prove, was_accepted
+from clusterwright.operate.queue import ROLL, TAKES_JOBS
 from clusterwright.operate.roll import Roll, Rolling, empty, held_back, outlasted
 from clusterwright.operate.source import Source, copy
 from clusterwright.operate.work import Work, begun
@@ -77,8 +79,6 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
         course = _course(work, wishes, report)
         work.bake(course.made, report)
         outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), removed=course.gone)
-        if course.gone or course.rebuilt or course.rolled:
-            doubt(work.home)
         if (busy := _let_go(work, course, wishes, report)) is not None:
             return replace(outcome, failed=(busy,))
         outcome, booted = _at_once(work, course, wishes, report, outcome)
@@ -116,6 +116,9 @@ def _course(work: Work, wishes: Wishes, report: Report) -> Course:
     refuse_to_lower(work.handoff, found, anew)
     gone = tuple(sorted(set(present) - set(work.handoff.by_name)))
     rolled = {name: need for name, need in found.items() if wishes.roll and need.rollable}
+    if rolled and (names := ", ".join(mixed(changes))):
+        words = f"until its end, jobs over several nodes may meet two versions of {names}"
+        report(Event("roll", "progress", words))
     unlike = {node for node, need in found.items() if need.impact is Impact.REPLACE and node not in rolled}
     rebuilt = tuple(sorted({*wishes.replace, *unlike} & set(present)))
     if work.before and not wishes.disturb:
@@ -146,6 +149,7 @@ def _let_go(work: Work, course: Course, wishes: Wishes, report: Report) -> Findi
             return outlasted(work.home.name, busy)
     taken = [*course.gone, *course.rebuilt]
     if taken:
+        doubt(work.home)
         _take_from_slurm(work, taken)
         work.machines.remove(taken, report)
     return None
@@ -181,19 +185,29 @@ def _led(work: Work, outcome: Outcome) -> bool:
 def _one_by_one(work: Work, course: Course, wishes: Wishes, report: Report, outcome: Outcome) -> Outcome:
     """First what an earlier run left in the middle, then node after node what waits for jobs."""
     watched = set(work.handoff.by_name) if wishes.only is None else {*wishes.only}
-    left = (set(work.queue.held()) if work.queue else set()) & watched - set(course.rolled)
-    stuck = admit(work, work.queue, sorted(left), report) if left else {}
+    queue, states = work.queue, work.queue.states() if work.queue else {}
+    left = {node for node, (_, reason) in states.items() if reason.startswith(ROLL)}
+    left = left & watched - set(course.rolled)
+    if left:
+        doubt(work.home)
+    stuck = admit(work, queue, sorted(left), report) if left else {}
     outcome = replace(outcome, failed=tuple(held_back(name, gate) for name, gate in stuck.items()))
     if stuck or not wishes.roll or not course.rolled:
         return outcome
+    idle = {node for node, (state, reason) in states.items() if not _serves(state, reason)}
     silent = {name for name in course.rolled if name not in course.seen or course.seen[name].unreachable}
-    rolled = Rolling(work, course.rolled, wishes.roll, report).run(silent)
+    rolled = Rolling(work, course.rolled, wishes.roll, report, silent | idle, wishes.full).run()
     return replace(
         outcome,
         created=(*outcome.created, *rolled.created),
         nodes={**outcome.nodes, **rolled.nodes},
         failed=tuple(rolled.failed),
     )
+
+
+def _serves(state: str, reason: str) -> bool:
+    """Whether the node takes jobs, or would if no roll held it."""
+    return state in TAKES_JOBS or reason.startswith(ROLL)
 
 
 def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:

@@ -66,6 +66,7 @@ def _lab(cluster: Cluster, handoff: Handoff | None, problem: str = "") -> Lab:
 def _problems(outcome: Outcome) -> Iterator[str]:
     for name, node in sorted(outcome.broken.items()):
         yield f"{name}: {node.status}: {node.failed_task or ''} {node.message}".strip()
+    yield from map(str, outcome.failed)
     for gate in outcome.acceptance.failed if outcome.acceptance else ():
         yield f"{gate.name} {gate.node}: expected {gate.expected}, seen {gate.seen}. {gate.remedy}".strip()
 

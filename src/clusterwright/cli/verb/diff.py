@@ -124,16 +124,17 @@ def _rendered(handoff: Handoff) -> tuple[Handoff, tuple[NodeFile, ...], None]:
 
 
 def _as_json(changes: list[Change], new: Handoff, size: int) -> dict[str, object]:
-    from clusterwright.change import batches, impact_by_node, in_turn
+    from clusterwright.change import batches, impact_by_node, in_turn, mixed
 
     nodes = {node: impact.value for node, impact in impact_by_node(changes).items()}
     turns = [batch.as_json() for batch in batches(new, in_turn(changes), size)]
-    return {"changes": [change.as_json() for change in changes], "nodes": nodes, "batches": turns}
+    rows = [change.as_json() for change in changes]
+    return {"changes": rows, "nodes": nodes, "batches": turns, "mixed": list(mixed(changes))}
 
 
 def _print_turns(changes: list[Change], new: Handoff, size: int) -> None:
     """In which order `up --roll` would go."""
-    from clusterwright.change import batches, in_turn
+    from clusterwright.change import batches, in_turn, mixed
     from clusterwright.spec.nodeset import fold
 
     turns = batches(new, in_turn(changes), size)
@@ -141,6 +142,8 @@ def _print_turns(changes: list[Change], new: Handoff, size: int) -> None:
         first, *rest = [name for batch in turns if batch.pool == pool for name in batch.nodes]
         then = f", then {fold(rest)}, {size} at a time" if rest else ""
         print(f"up --roll: {first} of {pool} first{then}")
+    if names := ", ".join(mixed(changes)):
+        print(f"until its end, jobs over several nodes may meet two versions of {names}")
     if lowered := sorted({change.path.split(".")[2] for change in changes if change.what == "lowered"}):
         options = " ".join(f"--rebuild {pool}" for pool in lowered)
         print(f"nothing goes down in place: up {options} makes nodes anew")
