@@ -37,12 +37,7 @@ def admit(
     failed = dict(_failed(work, queue, nodes, report))
     if queue is None:
         return failed
-    held = set(queue.held()) & {*nodes}
-    for name in sorted(held & set(failed)):
-        gate = failed[name]
-        words = f"{STOPPED}{gate.name}: expected {gate.expected}, seen {gate.seen}"
-        queue.update([name], "drain", words[:_REASON_LENGTH])
-    free = sorted(held - set(failed))
+    free = sorted(keep_out(queue, nodes, failed) - set(failed))
     if free:
         queue.update(free, "resume")
         for name in queue.take_up(free, RESUME_SECONDS, TAKES_JOBS):
@@ -50,6 +45,16 @@ def admit(
     for name in sorted(set(free) - set(failed)):
         report(Event("resume", "ok", "takes jobs", name))
     return failed
+
+
+def keep_out(queue: Queue, nodes: Collection[str], failed: Mapping[str, GateResult]) -> set[str]:
+    """Say in Slurm why nodes that failed stay drained; those of `nodes` that a roll holds, failed or not."""
+    held = set(queue.held()) & {*nodes}
+    for name in sorted(held & set(failed)):
+        gate = failed[name]
+        words = f"{STOPPED}{gate.name}: expected {gate.expected}, seen {gate.seen}"
+        queue.update([name], "drain", words[:_REASON_LENGTH])
+    return held
 
 
 def _failed(

@@ -39,7 +39,7 @@ def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: boo
     queue.update(names, "drain", reason)
     for name in names:
         report(Event("drain", "started", "gets no new jobs", name))
-    done = not wait or queue.wait_for_jobs(
+    done = not wait or not queue.wait_until_empty(
         names, DRAIN_SECONDS, lambda words: report(Event("drain", "progress", words))
     )
     for name in names if wait else ():

@@ -21,6 +21,8 @@ STOPPED = f"{ROLL} stopped: gate "
 # `sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down.
 TAKES_JOBS = frozenset({"idle", "mixed", "allocated", "completing"})
 REGISTERED = TAKES_JOBS | {"drained", "draining"}
+OUT_OF_SERVICE = ("drain", "down", "fail", "error", "unknown")
+"""How the states begin of nodes that get no jobs for a reason of their own."""
 _EMPTY = ("drained", "down")
 ANSWER_SECONDS = 60.0
 """How long a slurmctld that was just started anew may take to answer."""
@@ -173,17 +175,3 @@ class Queue:
         until = f"{endless[0]} has no time limit" if endless else f"until {max(jobs.values())} at most"
         shown = ", ".join(sorted(jobs)[:_JOBS_SHOWN]) + (" …" if len(jobs) > _JOBS_SHOWN else "")
         return f"{len(jobs)} job{'s' if len(jobs) > 1 else ''} on {fold(nodes)} ({shown}): {until}"
-
-    def wait_for_jobs(self, nodes: Collection[str], patience: float, say: Callable[[str], None]) -> bool:
-        """Wait until no job runs on these nodes; False when `patience` seconds were not enough."""
-        deadline = time.monotonic() + patience
-        said = ""
-        while busy := self.jobs_on(nodes):
-            words = "; ".join(f"{node}: {', '.join(jobs)}" for node, jobs in busy.items())
-            if words != said:
-                say(f"waiting for jobs on {words}")
-                said = words
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.5)
-        return True

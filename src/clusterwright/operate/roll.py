@@ -18,7 +18,7 @@ from clusterwright.change import Batch, batches
 from clusterwright.converge.result import NodeResult
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where
-from clusterwright.operate.admit import admit
+from clusterwright.operate.admit import admit, keep_out
 from clusterwright.operate.configure import configure
 from clusterwright.operate.need import Need, wishes
 from clusterwright.operate.prove import doubt
@@ -134,6 +134,8 @@ class Rolling:
                 self.done.failed.append(outlasted(self.work.home.name, busy))
                 return None
         stuck = self._change(batch.nodes)
+        if queue and stuck:
+            keep_out(queue, batch.nodes, stuck)
         well = [name for name in batch.nodes if name not in stuck]
         stuck |= admit(self.work, queue, well, self.report)
         for name, gate in sorted(stuck.items()):

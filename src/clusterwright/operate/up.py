@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from clusterwright.catalog.changes import Impact
@@ -17,7 +17,7 @@ from clusterwright.operate.disturb import queue_of, refuse_to_disturb
 from clusterwright.operate.need import Need, needs, refuse_to_lower
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prove import doubt, prove, was_accepted
-from clusterwright.operate.queue import ROLL, TAKES_JOBS
+from clusterwright.operate.queue import OUT_OF_SERVICE, ROLL
 from clusterwright.operate.roll import Roll, Rolling, empty, held_back, outlasted
 from clusterwright.operate.source import Source, copy
 from clusterwright.operate.work import Work, begun
@@ -64,6 +64,8 @@ class Course:
     """Those of the needs that are met one node after another."""
     rebuilt: tuple[str, ...]
     """Nodes that are removed and made anew at once."""
+    sick: frozenset[str]
+    """Nodes that took no jobs before anything was done, or did not answer."""
 
     @property
     def made(self) -> set[str]:
@@ -84,7 +86,7 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
         outcome, booted = _at_once(work, course, wishes, report, outcome)
         if outcome.created or outcome.changed or outcome.broken:
             doubt(work.home)
-        if outcome.broken and not (wishes.roll and _led(work, outcome)):
+        if outcome.broken and not (wishes.roll and _led(work, outcome.broken)):
             return outcome
         anew = {*outcome.created, *outcome.changed, *booted}
         outcome = _one_by_one(work, course, wishes, report, outcome)
@@ -126,7 +128,17 @@ def _course(work: Work, wishes: Wishes, report: Report) -> Course:
         refuse_to_disturb(work.before, work.targets, disturbed, rolls=wishes.roll is not None)
     chosen = set(work.handoff.by_name)
     chosen = chosen if wishes.create is None else chosen & {*present, *wishes.create}
-    return Course(present, frozenset(chosen), seen, gone, found, rolled, rebuilt)
+    sick = frozenset(_sick(work, seen, rolled))
+    return Course(present, frozenset(chosen), seen, gone, found, rolled, rebuilt, sick)
+
+
+def _sick(work: Work, seen: Mapping[str, Verified], rolled: Collection[str]) -> Iterator[str]:
+    states = work.queue.states() if rolled and work.queue else {}
+    for name in rolled:
+        state, reason = states.get(name, ("", ""))
+        out = state.startswith(OUT_OF_SERVICE) or state.endswith("*")
+        if (out and not reason.startswith(ROLL)) or name not in seen or seen[name].unreachable:
+            yield name
 
 
 def _refuse_unknown(work: Work, pools: Collection[str]) -> None:
@@ -177,15 +189,18 @@ def _at_once(
     return outcome, boot
 
 
-def _led(work: Work, outcome: Outcome) -> bool:
-    """Whether every controller is there: a node that is not stops no other."""
-    return not {node.name for node in work.handoff.with_role("controller")} & {*outcome.broken}
+def _led(work: Work, but: Collection[str]) -> bool:
+    """Whether no controller is among these nodes."""
+    return not {node.name for node in work.handoff.with_role("controller")} & {*but}
 
 
 def _one_by_one(work: Work, course: Course, wishes: Wishes, report: Report, outcome: Outcome) -> Outcome:
     """First what an earlier run left in the middle, then node after node what waits for jobs."""
     watched = set(work.handoff.by_name) if wishes.only is None else {*wishes.only}
-    queue, states = work.queue, work.queue.states() if work.queue else {}
+    queue = work.queue
+    if queue and not _led(work, {*outcome.created, *outcome.changed}):
+        queue.wait_until_heard(REGISTER_SECONDS)
+    states = queue.states() if queue else {}
     left = {node for node, (_, reason) in states.items() if reason.startswith(ROLL)}
     left = left & watched - set(course.rolled)
     if left:
@@ -194,20 +209,13 @@ def _one_by_one(work: Work, course: Course, wishes: Wishes, report: Report, outc
     outcome = replace(outcome, failed=tuple(held_back(name, gate) for name, gate in stuck.items()))
     if stuck or not wishes.roll or not course.rolled:
         return outcome
-    idle = {node for node, (state, reason) in states.items() if not _serves(state, reason)}
-    silent = {name for name in course.rolled if name not in course.seen or course.seen[name].unreachable}
-    rolled = Rolling(work, course.rolled, wishes.roll, report, silent | idle, wishes.full).run()
+    rolled = Rolling(work, course.rolled, wishes.roll, report, course.sick, wishes.full).run()
     return replace(
         outcome,
         created=(*outcome.created, *rolled.created),
         nodes={**outcome.nodes, **rolled.nodes},
         failed=tuple(rolled.failed),
     )
-
-
-def _serves(state: str, reason: str) -> bool:
-    """Whether the node takes jobs, or would if no roll held it."""
-    return state in TAKES_JOBS or reason.startswith(ROLL)
 
 
 def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
