@@ -6,6 +6,7 @@ import grp
 import hashlib
 import os
 import pwd
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,3 +146,9 @@ def test_packages_are_named_that_are_missing_or_in_another_version_than_the_lock
         "package driver: 595.91-1 should be 595.58-1",
     ]
     assert look.newer_packages(names, differing) == ["driver"]
+
+
+def test_locked_packages_are_told_that_came_after_the_boot(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {"driver": time.time(), "libnccl2": 0.0, "rsync": time.time()}
+    monkeypatch.setattr(look, "unpacked", lambda name: times[name])
+    assert look.installed_since_boot(["driver=595.58-1", "libnccl2=2.29-1", "rsync"]) == ["driver"]
