@@ -146,7 +146,7 @@ def test_what_is_known_of_well_known_types() -> None:
 
 def test_rows_of_another_folder_come_on_top() -> None:
     both = MachineCatalog(DATA, MORE)
-    assert set(both.types) - set(catalog().types) == {"p9-invented.48xlarge"}
+    assert set(both.types) - set(catalog().types) == {"p9-invented.48xlarge", "p9-thirsty.24xlarge"}
     added = both.types["p9-invented.48xlarge"]
     assert (len(added.hardware.gpus), added.fabric_gbps, len(added.cards)) == (4, 3200, 5)
     assert both.types["p5.48xlarge"] == catalog().types["p5.48xlarge"]

@@ -61,7 +61,10 @@ def test_a_gap_is_not_counted_as_nothing() -> None:
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
-    figures = summary(plan(load(CLUSTERS / "aws-p5.yaml").spec))
+    made = plan(load(CLUSTERS / "aws-p5.yaml").spec)
+    gpu = made.cost.pools[2]
+    assert gpu.elsewhere and (gpu.elsewhere.region, gpu.elsewhere.usd_per_hour) == ("us-east-1", 55.04)
+    figures = summary(made)
     assert (figures.usd_per_hour, figures.usd_per_month) == (None, None)
     assert figures.nodes_of_unknown_price == figures.nodes
 

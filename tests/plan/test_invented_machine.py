@@ -40,3 +40,14 @@ def test_with_its_rows_it_is_planned_like_any_other() -> None:
         (0, 0, "interface"),
         *((card, 0, "efa-only") for card in range(1, 5)),
     ]
+
+
+def test_a_type_that_takes_an_address_a_card_fills_its_network_sooner() -> None:
+    thirsty = CATALOG.types["p9-thirsty.24xlarge"]
+    made = interface_plan(thirsty)
+    assert [(one.card, one.kind) for one in made.interfaces] == [(card, "efa") for card in range(4)]
+    assert made.addresses == {"main": 4}
+    spec = loads(TEXT.replace(NEW, "p9-thirsty.24xlarge").replace("count: 4", "count: 96")).spec
+    (finding,) = (one for one in check(spec, catalog=CATALOG) if one.code == "CW1211")
+    assert finding.what.startswith("10.40.0.0/24 runs out of addresses at node 64 of 97")
+    assert "/23" in finding.remedy

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
-from itertools import combinations
+from itertools import accumulate, combinations
 
 from clusterwright.catalog.subnets import reserved
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.address import prefix_for, room
+from clusterwright.plan.interfaces import addresses_of_site
 from clusterwright.plan.outline import SINGLE_SITE, Outline
 from clusterwright.spec.pool import Role
 
@@ -23,23 +24,31 @@ def site_field(site: str, key: str = "") -> str:
     return f"{base}.{key}" if key else base
 
 
+def _addresses(outline: Outline, pool: str) -> int:
+    """Addresses that one node of a pool takes."""
+    kind, site = outline.types[pool], outline.sites[outline.site_names[pool] or ""]
+    if kind is None or kind.hardware.provider != site.provider:
+        return 1
+    return addresses_of_site(kind, fabric=Role.COMPUTE in outline.spec.pools[pool].roles)
+
+
 @rule(
     "CW1211",
     "The network is too small",
-    source="every node takes one address; AWS keeps five of a subnet, Google Cloud four, others three",
+    source="the interfaces of each machine type; AWS keeps five addresses of a subnet, Google Cloud four",
     example="site: {provider: aws, network: 10.0.0.0/28}, with 12 nodes: 11 addresses are free",
 )
 def network_too_small(outline: Outline) -> Iterator[Problem]:
     """Every node of a site needs an address of the site's network, also those added later."""
     for site, network in outline.networks.items():
         pools = [pool for pool, home in outline.site_names.items() if home == site]
-        needed = sum(outline.count(pool) for pool in pools)
-        provider = outline.sites[site].provider
-        kept = reserved(provider)
+        taken = [_addresses(outline, pool) for pool in pools for _ in range(outline.count(pool))]
+        kept, needed = reserved(outline.sites[site].provider), sum(taken)
         if network is None or room(network, kept) >= needed:
             continue
-        first, own = room(network, kept) + 1, kept.first + kept.last
-        what = f"{network} runs out of addresses at node {first} of {needed}: {own} are not for nodes"
+        node = next(i for i, used in enumerate(accumulate(taken), 1) if used > room(network, kept))
+        own = kept.first + kept.last
+        what = f"{network} runs out of addresses at node {node} of {len(taken)}: {own} are not for nodes"
         yield Problem(
             site_field(site, "network"), what, f"Give a network of /{prefix_for(needed, kept)} or larger"
         )

@@ -20,6 +20,8 @@ class PoolCost:
     nodes: int
     capacity: str
     price: Price | None
+    elsewhere: Price | None = None
+    """Of the same in another region, where no source tells the price in this one."""
 
     @property
     def usd_per_hour(self) -> float | None:

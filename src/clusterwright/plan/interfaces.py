@@ -80,6 +80,12 @@ def interface_plan(kind: MachineType, *, fabric: bool = True) -> InterfacePlan:
             return InterfacePlan((), ())
 
 
+def addresses_of_site(kind: MachineType, *, fabric: bool) -> int:
+    """Addresses that a node takes of its site's network, which the primary interface is in."""
+    made = interface_plan(kind, fabric=fabric)
+    return made.addresses[made.interfaces[0].network] if made.interfaces else 1
+
+
 def _aws(cards: tuple[NetworkCard, ...], fabric: bool) -> InterfacePlan:
     primary, *others = cards
     made = [*_primary(primary, fabric), *(_further(card) for card in others)]

@@ -22,7 +22,8 @@ def _pools(outline: Outline) -> Iterator[PoolCost]:
             continue
         model, region = outline.capacity(name), str(getattr(site, "region", ""))
         price = _price(outline, pool.machine, region, model)
-        yield PoolCost(name, pool.machine, region, outline.count(name), model, price)
+        elsewhere = None if price else _elsewhere(outline, pool.machine, model)
+        yield PoolCost(name, pool.machine, region, outline.count(name), model, price, elsewhere)
 
 
 def _price(outline: Outline, machine: str, region: str, model: str) -> Price | None:
@@ -32,3 +33,8 @@ def _price(outline: Outline, machine: str, region: str, model: str) -> Price | N
     """
     known = outline.catalog.price(machine, region, model)
     return known or (outline.catalog.price(machine, region, "on-demand") if model == "reservation" else None)
+
+
+def _elsewhere(outline: Outline, machine: str, model: str) -> Price | None:
+    known = (price for price in outline.catalog.prices.get(machine, ()) if price.capacity == model)
+    return min(known, key=lambda price: price.usd_per_hour, default=None)

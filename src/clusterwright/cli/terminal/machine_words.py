@@ -55,7 +55,10 @@ def cost_words(cost: Cost) -> str:
     if cost.unpriced:
         asked: Counter[str] = Counter()
         for one in cost.unpriced:
-            asked[f"{one.machine} {one.capacity} in {one.region}"] += one.nodes
+            hint = (
+                f" ({dollars(one.elsewhere.usd_per_hour)} in {one.elsewhere.region})" if one.elsewhere else ""
+            )
+            asked[f"{one.machine} {one.capacity} in {one.region}{hint}"] += one.nodes
         parts.append(f"no price is known of {', '.join(f'{n} × {words}' for words, n in asked.items())}")
     return "; ".join(parts)
 
