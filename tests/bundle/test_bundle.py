@@ -12,7 +12,7 @@ import pytest
 
 from clusterwright.bundle import generated
 from clusterwright.bundle.build import NODE_JSON, Bundle
-from clusterwright.bundle.facts import mount_unit
+from clusterwright.bundle.shares import mount_unit
 from clusterwright.bundle.wanted import Wanted
 from clusterwright.catalog.changes import costs
 from clusterwright.finding import Refused

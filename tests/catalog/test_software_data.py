@@ -220,7 +220,7 @@ def test_traits_are_of_machines() -> None:
         "nic": {nic.kind for row in machines().values() for nic in row.nics},
         "machine": set(machines()),
         "architecture": ARCHITECTURES,
-        "share": {"lustre", "beegfs", "ceph", "weka"},
+        "share": {"lustre", "beegfs", "cephfs", "weka"},
     }
     for row in [*table("hardware_rules"), *table("defaults")]:
         kind, _, word = row["trait"].partition(":")

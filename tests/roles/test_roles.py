@@ -22,8 +22,10 @@ ROW_KEYS = {
     "components": {"name", "services", "when"},
     "directories": {"path", "mode", "owner", "group", "when"},
     "files": {"path", "source", "key", "mode", "owner", "group", "affects", "early", "when"},
-    "units": {"name", "enabled", "active", "when"},
+    "units": {"name", "enabled", "active", "before_mounts", "when"},
 }
+KINDS = {"mounts", "clients"}
+"""Lists of kinds of share."""
 
 
 def read(role: str, file: str) -> Any:
@@ -62,7 +64,7 @@ def test_every_task_has_a_tag_of_its_role(role: str) -> None:
 def test_rows_name_what_exists(role: str) -> None:
     body = read(role, "node.yml")
     folder = REPOSITORY / "roles" / role
-    assert set(body) <= {"applies", *ROW_KEYS}
+    assert set(body) <= {"applies", *KINDS, *ROW_KEYS}
     for kind, keys in ROW_KEYS.items():
         for row in body.get(kind, []):
             assert isinstance(row, str) or set(row) <= keys, (kind, row)

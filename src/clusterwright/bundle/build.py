@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clusterwright.bundle import generated
+from clusterwright.bundle import generated, shares
 from clusterwright.bundle.collection import INSTALL, digest
-from clusterwright.bundle.facts import facts, file_server, stack_of, values
+from clusterwright.bundle.facts import facts, stack_of, values
 from clusterwright.bundle.packages import held_by, packages_of
 from clusterwright.bundle.role import Facts, Role, holds, roles
 from clusterwright.bundle.wanted import Image, Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
@@ -38,7 +38,7 @@ class Bundle:
         self._kinds: dict[tuple[object, ...], Kind] = {}
         self._node_json: dict[tuple[object, ...], str] = {}
         self._steps: dict[str, tuple[tuple[str, str, str], ...]] = {}
-        self._server = file_server(handoff)
+        self._server = shares.file_server(handoff)
 
     def wanted(self, node: Node) -> Wanted:
         kind = self._kind(node)
@@ -127,7 +127,8 @@ class Bundle:
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
         generic = (
             *rendered,
-            *self._generated(node, named),
+            *generated.authorized_keys(self._handoff),
+            *self._shares(node, applied),
             *generated.started_with(self._handoff, active),
             *generated.started_with_versions(installed),
         )
@@ -135,6 +136,7 @@ class Bundle:
         files += [_file(file, active, early=True) for file in early]
         filled = values(self._handoff, node)
         files += [file for role in applied for file in self._role_files(role, known, filled, active)]
+        files += [file for role in applied for file in self._secrets(role, node)]
         files.append(_preset(units))
         rows = (row for role in applied for row in role.directories if holds(_when(row), known))
         return Kind(
@@ -149,11 +151,11 @@ class Bundle:
             roles_digest=digest(),
         )
 
-    def _generated(self, node: Node, named: set[str]) -> Iterator[NodeFile]:
-        yield from generated.authorized_keys(self._handoff)
-        if "shared_home" in named:
-            role = next(role for role in roles() if role.name == "shared_home")
-            yield from generated.mounts(self._handoff, node, role)
+    def _shares(self, node: Node, applied: list[Role]) -> Iterator[NodeFile]:
+        template = next(role for role in roles() if role.name == "shared_home")
+        for role in applied:
+            yield from shares.unit_files(self._handoff, node, role, template)
+            yield from shares.client_files(self._handoff, node, role)
 
     def _role_files(
         self, role: Role, known: Facts, filled: Mapping[str, object], active: set[str]
@@ -170,6 +172,10 @@ class Bundle:
                 file = NodeFile(row["path"], text, (), mode=mode, affects=affects, **settings)
                 yield _file(file, active, early=bool(row.get("early")))
 
+    def _secrets(self, role: Role, node: Node) -> Iterator[WantedFile]:
+        for path in shares.key_files(self._handoff, node, role):
+            yield WantedFile(path, 0o400, "root", "root", self._keys[path], None, ())
+
     def _units(self, node: Node, known: Facts, applied: list[Role]) -> Iterator[WantedUnit]:
         """Every unit that packages bring is either run by a role of this node or switched off."""
         named: set[str] = set()
@@ -178,13 +184,14 @@ class Bundle:
             named.update(name for row, services in rows if _treats(row, "left") for name in services)
             brought = [name for row, services in rows if _treats(row, "run") for name in services]
             units = [WantedUnit(name, role.name, True, True) for name in sorted(brought, key=_starting_order)]
-            if role.name == "shared_home":
-                files = generated.mounts(self._handoff, node, role)
-                units += [WantedUnit(file.path.rpartition("/")[2], role.name, True, True) for file in files]
+            before: list[WantedUnit] = []
             for row in role.units:
                 if holds(_when(row), known):
                     on = row.get("enabled", True), row.get("active", True)
-                    units.append(WantedUnit(row["name"], role.name, *on))
+                    own = WantedUnit(row["name"], role.name, *on)
+                    (before if row.get("before_mounts") else units).append(own)
+            mounts = shares.mounts(self._handoff, node, role.mounts)
+            units = [*before, *(WantedUnit(mount.unit, role.name, True, True) for mount in mounts), *units]
             yield from (unit for unit in units if unit.name not in named)
             named.update(unit.name for unit in units)
         for service in sorted(self._switchable() - named):

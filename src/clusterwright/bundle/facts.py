@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from clusterwright.bundle import shares
 from clusterwright.bundle.role import Facts
+from clusterwright.catalog import lustre
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.slurm import releases
 from clusterwright.handoff import Handoff, Node
@@ -44,7 +46,9 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "monitoring": (_switch(software["monitoring"]),),
         "containers": (_switch(software["containers"]),),
         "shares": (_switch(handoff.storage["shares"]),),
-        "serves": (_switch(served and node.name == file_server(handoff)),),
+        "mounts": tuple(sorted({share["kind"] for share in shares.mounted(handoff, node).values()})),
+        "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
+        "serves": (_switch(served and node.name == shares.file_server(handoff)),),
         "repository": (_switch(software["slurm_repository"]),),
         "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
         "proxy": (_switch(handoff.cluster["surroundings"]["http_proxy"]),),
@@ -82,6 +86,10 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "slurm_repository": handoff.software["slurm_repository"],
         "shares": handoff.storage["shares"],
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
+        "mount_units": [
+            mount.unit for mount in shares.mounts(handoff, node, ("served", "nfs", "lustre", "cephfs"))
+        ],
+        "lustre": _lustre(handoff, node),
         "site": node.site,
         "stack": stack_of(handoff, node),
         "traits": sorted(traits(handoff.hardware[node.machine])),
@@ -89,22 +97,21 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
     }
 
 
-def file_server(handoff: Handoff) -> str:
-    """The node that serves what the cluster serves itself."""
-    servers = handoff.with_role("storage") or handoff.with_role("controller")
-    return servers[0].name if servers else ""
+def _lustre(handoff: Handoff, node: Node) -> Mapping[str, object]:
+    """LNet's networks, settings, and the units that mount Lustre."""
+    networks = shares.lnet(handoff, node)
+    ranges = shares.address_ranges(str(handoff.site[node.site]["network"]))
+    return {
+        "rails": {name: row for name, row in networks.items() if row},
+        "ranges": {name: ranges for name, row in networks.items() if not row},
+        "settings": lustre.settings(handoff.hardware[node.machine], networks),
+        "units": [mount.unit for mount in shares.mounts(handoff, node, ("lustre",))],
+    }
 
 
 def _first_controller(handoff: Handoff) -> str:
     """slurm.conf names it as AccountingStorageHost."""
     return next((node.name for node in handoff.nodes if "controller" in node.roles), "")
-
-
-def mount_unit(path: str) -> str:
-    """The unit's name of a mount point, as `systemd-escape --path --suffix=mount` makes it."""
-    trimmed = re.sub(r"/+", "/", path).strip("/")
-    escaped = re.sub(r"[^A-Za-z0-9:_./]|^\.", lambda match: f"\\x{ord(match[0]):02x}", trimmed)
-    return escaped.replace("/", "-") + ".mount"
 
 
 def _switch(on: object) -> str:

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
-from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, file_server, mount_unit, stack_of
-from clusterwright.bundle.role import Role
+from clusterwright.bundle import shares
+from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, stack_of
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
@@ -18,7 +18,6 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
 ADMINS = "clusterwright-admin"
-_SERVED_OPTIONS = "vers=4.2,hard,noatime"
 NODE = "@node@"
 """Stands for the node's name: no name has this character."""
 _VERSION = 1
@@ -91,24 +90,6 @@ def authorized_keys(handoff: Handoff) -> Iterator[NodeFile]:
             yield NodeFile(path, "".join(f"{key}\n" for key in user["keys"]), ())
 
 
-def mounts(handoff: Handoff, node: Node, role: Role) -> Iterator[NodeFile]:
-    """One mount unit per share; the file server has its own directories already."""
-    server = file_server(handoff)
-    for path, share in sorted(handoff.storage["shares"].items()):
-        if share["kind"] == "served" and node.name == server:
-            continue
-        source = (
-            {"server": server, "export": path, "options": _SERVED_OPTIONS}
-            if share["kind"] == "served"
-            else {key: share[key] for key in ("server", "export", "options")}
-        )
-        yield NodeFile(
-            f"/etc/systemd/system/{mount_unit(path)}",
-            role.text("share.mount.j2", {"path": path, **source}),
-            (),
-        )
-
-
 def started_with(handoff: Handoff, units: Iterable[str]) -> Iterator[NodeFile]:
     """The properties that each daemon has to start anew for: `diff` names its restarts by the same table."""
     for unit in sorted(units):
@@ -172,7 +153,9 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "roles": node.roles,
         "hardware": asdict(handoff.hardware[node.machine]),
         "config_overrides": handoff.scheduler["config_overrides"],
-        "mounts": sorted(handoff.storage["shares"]) if node.name != file_server(handoff) else [],
+        "mounts": list(shares.mounted(handoff, node)),
+        "file_systems": shares.to_prove(handoff, node),
+        "lnet": {name: len(rails) or 1 for name, rails in shares.lnet(handoff, node).items()},
         "units": units,
         "stack": stack,
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),

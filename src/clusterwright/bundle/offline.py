@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clusterwright.bundle.facts import facts, file_server
+from clusterwright.bundle.facts import facts
 from clusterwright.bundle.packages import packages_of
 from clusterwright.bundle.role import holds, roles
+from clusterwright.bundle.shares import file_server
 from clusterwright.handoff import Handoff, Node
 
 _DEB = {"x86_64": "amd64", "arm64": "arm64"}

@@ -65,6 +65,10 @@ class Role:
     directories: tuple[Mapping[str, Any], ...]
     files: tuple[Mapping[str, Any], ...]
     units: tuple[Mapping[str, Any], ...]
+    mounts: tuple[str, ...]
+    """Kinds of share that it mounts by a unit each."""
+    clients: tuple[str, ...]
+    """Kinds of share whose clients it configures."""
     folder: Path
 
     def components_in(self, stack: Collection[str], facts: Facts) -> Iterator[Mapping[str, Any]]:
@@ -113,6 +117,8 @@ def _read(name: str) -> Role:
         directories=tuple(body.get("directories", ())),
         files=tuple(body.get("files", ())),
         units=_named(body.get("units", ())),
+        mounts=tuple(body.get("mounts", ())),
+        clients=tuple(body.get("clients", ())),
         folder=folder,
     )
 

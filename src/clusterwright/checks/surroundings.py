@@ -24,6 +24,10 @@ def path_leaves_folder(outline: Outline) -> Iterator[Problem]:
         paths[f"surroundings.certificate_authorities.{index}"] = path
     if repository is not None:
         paths["software.slurm_repository.key"] = repository.key
+    for mount, share in outline.spec.storage.shares.items():
+        for name in ("keyring", "connection_auth"):
+            if secret := getattr(share, name, None):
+                paths[f"storage.shares.{mount}.{name}"] = secret
     for field, path in paths.items():
         if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts:
             what = f"'{path}' is not in the folder of the description"

@@ -93,10 +93,46 @@ class NfsShare(_Closed):
     options: str
 
 
+class LustreShare(_Closed):
+    """A Lustre file system outside. `networks`: interfaces by LNet network. Throughput in bytes a second."""
+
+    kind: Literal["lustre"]
+    throughput: int | None
+    mgs: list[str]
+    file_system: str
+    directory: str | None
+    options: str
+    networks: dict[str, list[str]]
+
+
+class BeeGfsShare(_Closed):
+    """A BeeGFS file system outside. `connection_auth` is a file beside the description, and secret."""
+
+    kind: Literal["beegfs"]
+    throughput: int | None
+    management: str
+    connection_auth: str | None
+    rdma: bool
+
+
+class CephFsShare(_Closed):
+    """A CephFS file system outside. `keyring` is a file beside the description, and secret."""
+
+    kind: Literal["cephfs"]
+    throughput: int | None
+    monitors: list[str]
+    fsid: str
+    file_system: str
+    directory: str | None
+    user: str
+    keyring: str
+    options: str
+
+
 class StorageSection(_Closed):
     """Shared file systems by mount point."""
 
-    shares: dict[str, ServedShare | NfsShare]
+    shares: dict[str, ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare]
 
 
 class PartitionSection(_Closed):

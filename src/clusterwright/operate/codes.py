@@ -24,7 +24,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW8004": Meaning(
         "A file that the description names cannot be read",
-        "Hooks and certificates are named relative to the description.",
+        "Hooks, certificates and secrets of file systems are named relative to the description.",
         "hooks: [{at: before-configure, script: absent.sh}]",
     ),
     "CW8005": Meaning(

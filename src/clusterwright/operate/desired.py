@@ -15,7 +15,7 @@ from clusterwright.bundle.wanted import Image, Wanted
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate.home import ClusterHome
-from clusterwright.operate.keys import cluster_keys
+from clusterwright.operate.keys import cluster_keys, secrets_beside
 from clusterwright.render.file import NodeFile
 
 
@@ -31,7 +31,7 @@ class Desired:
 
     @cached_property
     def keys(self) -> Mapping[str, bytes]:
-        return cluster_keys(self.home, self.handoff)
+        return {**cluster_keys(self.home, self.handoff), **secrets_beside(self.folder, self.handoff)}
 
     @cached_property
     def bundle(self) -> Bundle:

@@ -1,4 +1,5 @@
-"""A cluster's shared keys: made once, kept by the operator with mode 0600, placed on nodes by converge."""
+"""A cluster's secrets, placed on nodes by converge: shared keys, made once and kept with mode 0600, and what
+clients of file systems outside need, read from beside the description."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from clusterwright.bundle.shares import secrets as secrets_of_shares
+from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate.home import ClusterHome, write_atomically
 
@@ -14,6 +17,7 @@ SLURM_KEY = "/etc/slurm/slurm.key"
 MUNGE_KEY = "/etc/munge/munge.key"
 JWT_KEY = "/etc/slurm/jwt_hs256.key"
 _KEY_BYTES = 1024
+_PLAYED = b"simulated: a node of a lab is given no secret of a site\n"
 
 
 def cluster_keys(home: ClusterHome, handoff: Handoff) -> Mapping[str, bytes]:
@@ -23,6 +27,22 @@ def cluster_keys(home: ClusterHome, handoff: Handoff) -> Mapping[str, bytes]:
     if handoff.scheduler["rest"]:
         paths.append(JWT_KEY)
     return {path: _key(home.keys / Path(path).name) for path in paths}
+
+
+def secrets_beside(folder: Path, handoff: Handoff) -> Mapping[str, bytes]:
+    """Path on the node → secret. Raises Refused with each file that cannot be read."""
+    if any(site["simulated"] for site in handoff.site.values()):
+        return dict.fromkeys(secrets_of_shares(handoff), _PLAYED)
+    found, missing = {}, []
+    for path, beside in secrets_of_shares(handoff).items():
+        try:
+            found[path] = (folder / beside).read_bytes()
+        except OSError as error:
+            remedy = "Put it beside the description, readable for you alone, and out of the repository"
+            missing.append(Finding("CW8004", Where(beside), f"cannot be read ({error.strerror})", remedy))
+    if missing:
+        raise Refused(missing)
+    return found
 
 
 def _key(file: Path) -> bytes:

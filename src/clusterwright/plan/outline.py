@@ -15,8 +15,10 @@ from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import MAX_NODES, expand, size
+from clusterwright.spec.parallel import PARALLEL
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.site import Site
+from clusterwright.spec.storage import Share
 
 SINGLE_SITE = "main"
 """Name of a cluster's only site."""
@@ -81,6 +83,12 @@ class Outline:
 
     def pools_with(self, role: Role) -> Iterator[tuple[str, Pool]]:
         return ((name, pool) for name, pool in self.spec.pools.items() if role in pool.roles)
+
+    def mounted(self, pool: str) -> Mapping[str, Share]:
+        """The shares that a pool's nodes mount: parallel file systems are for where people and jobs are."""
+        jobs = bool({Role.COMPUTE, Role.LOGIN} & set(self.spec.pools[pool].roles))
+        shares = self.spec.storage.shares
+        return {path: share for path, share in shares.items() if jobs or not isinstance(share, PARALLEL)}
 
     @cached_property
     def slurm_release(self) -> str | None:

@@ -14,6 +14,7 @@ from clusterwright.plan.outline import Outline
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.fabric import Fabric
 from clusterwright.spec.nodeset import fold
+from clusterwright.spec.parallel import PARALLEL
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.scheduler import Scheduler
 from clusterwright.spec.site import LabSite
@@ -49,7 +50,10 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     booted = _booted(spec.software)
     software = spec.software.model_copy(update={"distribution": booted, "slurm_repository": None})
     release = distribution(booted).slurm_release
-    shares: dict[str, Any] = dict.fromkeys(spec.storage.shares, Served())
+    shares: dict[str, Any] = {
+        mount: share if isinstance(share, PARALLEL) else Served()
+        for mount, share in spec.storage.shares.items()
+    }
     played = spec.model_copy(
         update={
             "site": LabSite(provider="lab") if spec.site else None,
@@ -145,4 +149,5 @@ def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
         yield note(f"pools.{pool}.capacity", "machines that cost nothing and stay")
     for mount, share in sorted(spec.storage.shares.items()):
         if not isinstance(share, Served):
-            yield note(f"storage.shares.{mount}", f"a folder of the lab at '{mount}'")
+            servers = f", behind a simulated {share.kind} client" if isinstance(share, PARALLEL) else ""
+            yield note(f"storage.shares.{mount}", f"a folder of the lab at '{mount}'{servers}")

@@ -9,12 +9,12 @@ from clusterwright.spec import (
     capacity,
     cluster,
     name,
+    parallel,
     people,
     pool,
     scheduler,
     site,
     software,
-    storage,
     surroundings,
 )
 
@@ -73,13 +73,25 @@ FORMS: Mapping[str, Form] = {
     software.SUITE: Form(
         "suite or component", "Write one word, for instance `trixie`, or `./` for a flat one"
     ),
-    storage.MOUNT_POINT: Form("absolute path", "Write a path such as `/scratch`, without spaces or '..'"),
-    storage.SERVER: Form(
+    parallel.PATH: Form("absolute path", "Write a path such as `/scratch`, without spaces or '..'"),
+    parallel.SERVER: Form(
         "host name or address",
         "Write it without a scheme or path, for instance `nfs1.internal`",
         may_hold_a_secret=True,
     ),
-    storage.MOUNT_OPTIONS: Form("list of mount options", "Write options with commas between, without spaces"),
+    parallel.MOUNT_OPTIONS: Form(
+        "list of mount options", "Write options with commas between, without spaces"
+    ),
+    parallel.NID: Form("NID of Lustre", "Write address and network, for instance `10.0.0.5@o2ib`"),
+    parallel.LNET: Form(
+        "LNet network", "Write `tcp`, `o2ib` or `efa`, with a number where there are several"
+    ),
+    parallel.INTERFACE: Form("network interface", "Write its name as `ip link` shows it, for instance `ib0`"),
+    parallel.LUSTRE_NAME: Form(
+        "name of a Lustre file system", "Write 1 to 8 letters, digits, '_' and '-', for instance `scratch`"
+    ),
+    parallel.CEPH_NAME: Form("name in Ceph", "Write letters, digits, '.', '_' and '-', without `client.`"),
+    parallel.FSID: Form("fsid of Ceph", "Write the UUID that `ceph fsid` tells"),
     surroundings.URL: Form(
         "http or https URL",
         "Write `http://host:port`, without a user or password",

@@ -36,7 +36,8 @@ _DURATIONS = {
     "days": 86400,
 }
 _POWERS = {"W": 1, "kW": 1000, "MW": 1_000_000}
-_QUANTITY = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([A-Za-z]+)\s*")
+_RATES = {"MB/s": 10**6, "GB/s": 10**9, "TB/s": 10**12}
+_QUANTITY = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([A-Za-z/]+)\s*")
 
 
 def _parser(units: dict[str, int], example: str, most: str) -> BeforeValidator:
@@ -81,3 +82,5 @@ Seconds = Annotated[
 """A duration; in memory a number of seconds."""
 Watts = Annotated[int, _parser(_POWERS, "40 kW", "10000 MW"), _schema("power", _POWERS, "40 kW")]
 """A power; in memory a number of watts."""
+Throughput = Annotated[int, _parser(_RATES, "20 GB/s", "10 TB/s"), _schema("rate", _RATES, "20 GB/s")]
+"""A rate of data; in memory a number of bytes per second."""

@@ -7,13 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from clusterwright.spec.base import Described
+from clusterwright.spec.parallel import BeeGfs, CephFs, Lustre, Options, Path, Server
 from clusterwright.spec.quantity import Bytes
-
-MOUNT_POINT = r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"
-SERVER = r"^[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?$"
-MOUNT_OPTIONS = r"^[A-Za-z0-9_.=:/-]+(,[A-Za-z0-9_.=:/-]+)*$"
-
-MountPoint = Annotated[str, Field(pattern=MOUNT_POINT, max_length=255)]
 
 
 class Served(Described):
@@ -30,11 +25,11 @@ class ExistingNfs(Described):
 
     kind: Literal["nfs"]
     """An NFS server outside the cluster."""
-    server: Annotated[str, Field(pattern=SERVER, max_length=253)]
+    server: Server
     """Host name or address of the server."""
-    export: MountPoint
+    export: Path
     """Path on the server."""
-    options: Annotated[str, Field(pattern=MOUNT_OPTIONS)] = "vers=4.2,nconnect=8,hard,noatime"
+    options: Options = "vers=4.2,nconnect=8,hard,noatime"
     """Mount options."""
 
 
@@ -46,11 +41,15 @@ def _with_home(value: object) -> object:
     return {"/home": {}, **value} if isinstance(value, dict) else value
 
 
-Share = Annotated[Served | ExistingNfs, Field(discriminator="kind"), BeforeValidator(_served_unless_said)]
+Share = Annotated[
+    Served | ExistingNfs | Lustre | BeeGfs | CephFs,
+    Field(discriminator="kind"),
+    BeforeValidator(_served_unless_said),
+]
 
 
 class Storage(Described):
     """File systems that every node sees, by mount point."""
 
-    shares: Annotated[dict[MountPoint, Share], BeforeValidator(_with_home)] = {"/home": Served()}
+    shares: Annotated[dict[Path, Share], BeforeValidator(_with_home)] = {"/home": Served()}
     """Mount point → where it comes from. `/home` is always there, served when nothing else is said."""

@@ -56,7 +56,7 @@ def _facts(outline: Outline, pool: str, architecture: str | None) -> PoolFacts:
         raise _impossible(pool)
     if architecture is not None:
         hardware = replace(hardware, architecture=architecture)
-    shares = {f"share:{share.kind}" for share in outline.spec.storage.shares.values()}
+    shares = {f"share:{share.kind}" for share in outline.mounted(pool).values()}
     roles = {f"role:{role.value}" for role in spec.roles}
     return PoolFacts(hardware.machine, hardware.architecture, traits(hardware) | shares | roles)
 
