@@ -7,7 +7,8 @@ import os
 import stat
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -20,7 +21,12 @@ from clusterwright.catalog import gpu_health
 from clusterwright.catalog.machines import machine
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.simulators import faults
-from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu, SimulatedNic
+from clusterwright.providers.lab.simulators.hardware import (
+    Hardware,
+    SimulatedGpu,
+    SimulatedNic,
+    SimulatedShare,
+)
 from clusterwright.providers.lab.simulators.kernel_log import lines
 
 REPOSITORY = Path(__file__).parents[2]
@@ -75,7 +81,8 @@ from pathlib import Path
 sys.path.insert(0, {package!r})
 from simulators.launch import main
 folder = Path({folder!r})
-sys.exit(main({name!r}, state=folder, own=folder / "own", markers=folder / "markers"))
+places = {{"own": folder / "own", "markers": folder / "markers", "mounts": folder / "mountinfo"}}
+sys.exit(main({name!r}, state=folder, **places))
 """
 
 
@@ -160,6 +167,35 @@ class Tree:
         )
         (self.bin / name).write_text(text)
         (self.bin / name).chmod(0o755)
+
+    def with_lustre(self, networks: Mapping[str, list[str]] | None = None) -> None:
+        """The plan has a Lustre file system, and it is mounted."""
+        networks = networks or {"o2ib": ["ib0", "ib1"]}
+        network = next(iter(networks))
+        share = SimulatedShare("lustre", "scratch", (f"10.0.0.5@{network}",), "/run/simulated-shares/scratch")
+        self.show(replace(self.hardware, shares=(share,), address="10.0.0.11", ethernet_gbps=100))
+        mounts = "1 2 8:1 /shares/scratch /run/simulated-shares/scratch rw - ext4 x rw\n"
+        (self.simulated / "mountinfo").write_text(
+            mounts + "3 2 8:1 /shares/scratch /scratch rw - ext4 x rw\n"
+        )
+        modules = self.simulated / "own/modules"
+        modules.mkdir()
+        for name in ("lnet", "lustre"):
+            (modules / name).write_text("2.15.8 simulated\n")
+        settings = self.simulated / "own/settings.json"
+        settings.write_text(json.dumps({**json.loads(settings.read_text()), "lnet": networks}))
+        self.write("/sys/module/lnet/initstate", "live\n")
+        for name in ("lctl", "lfs", "lnetctl"):
+            self.simulator(name)
+        home = "overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0"
+        self.mounted(f"{home}\n10.0.0.5@{network}:/scratch /scratch lustre rw 0 0")
+        (self.root / "scratch").mkdir()
+        self.expected["mounts"] = ["/home", "/scratch"]
+        self.expected["file_systems"] = {
+            "/scratch": {"kind": "lustre", "file_system": "scratch", "networks": sorted(networks)}
+        }
+        self.expected["lnet"] = {name: len(interfaces) for name, interfaces in networks.items()}
+        self.plan()
 
     def run(self, *options: str) -> tuple[int, dict[str, str], dict[str, Any]]:
         """Exit status, status by gate, and the whole report."""

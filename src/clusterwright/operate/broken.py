@@ -10,7 +10,12 @@ from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.lab import LabMachines
 from clusterwright.providers.lab.simulators.faults import FAULTS
 
-_PARTS = {"gpu": "GPU {number}: ", "nic": "fabric card {number}: ", "node": ""}
+_PARTS = {
+    "gpu": "GPU {number}: ",
+    "nic": "fabric card {number}: ",
+    "share": "parallel file system {number}: ",
+    "node": "",
+}
 
 
 def faults(number: int | str = "N") -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from pathlib import Path
 
+from clusterwright.bundle.shares import mounted
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.gpu_health import RDMA_KINDS
 from clusterwright.catalog.hardware import Hardware, Nic
@@ -18,6 +19,7 @@ from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff, Node
 from clusterwright.handoff.software import MIRROR
+from clusterwright.operate.lab_shares import lab_shares, shares_of
 from clusterwright.operate.machines import Install
 from clusterwright.plan.model import Ground, Mirror
 from clusterwright.plan.software import DISTRIBUTION, Lock
@@ -29,7 +31,6 @@ from clusterwright.providers.lab.image import bake, image_path
 from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import Bind, LabNode
-from clusterwright.providers.lab.model import Share
 from clusterwright.providers.lab.rootfs import Base, OnEvent
 from clusterwright.providers.lab.simulate import Hardware as Simulated
 from clusterwright.providers.lab.simulate import SimulatedGpu, SimulatedNic
@@ -111,7 +112,7 @@ class LabMachines:
             ],
             _told(report, "nodes"),
             image=image_path(self.home, _on_base(key, base)),
-            shares=[Share(_share_name(path), path) for path in sorted(handoff.storage["shares"])],
+            shares=lab_shares(handoff),
             binds=self._binds(handoff),
             base=base,
         )
@@ -195,10 +196,6 @@ def _by_name(found: Iterable[lab_ssh.Target]) -> Mapping[str, Target]:
     return {target.name: _target(target) for target in found}
 
 
-def _share_name(mount_point: str) -> str:
-    return Path(mount_point).as_posix().strip("/").replace("/", "-")
-
-
 def simulated_hardware(node: Node, handoff: Handoff) -> Simulated:
     """What a lab node plays of its machine type."""
     # slurmd reads local_cpulist as processors of the machine that it runs on: with planned ones that are not
@@ -227,6 +224,8 @@ def simulated_hardware(node: Node, handoff: Handoff) -> Simulated:
         driver_version=_PREINSTALLED if gpus and not brought else "",
         nvlink_domain=hardware.nvlink_domain or 0,
         nvlink_cluster=_uuid(f"{handoff.name}/{node.block}") if node.block and _spans_nodes(hardware) else "",
+        shares=shares_of(mounted(handoff, node)),
+        address=node.address,
         ethernet_gbps=sum(nic.gbps for nic in hardware.nics if nic.kind == "ethernet"),
     )
 

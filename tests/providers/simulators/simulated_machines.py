@@ -10,11 +10,12 @@ from pathlib import Path
 from clusterwright.providers.lab import simulate
 from clusterwright.providers.lab.files import write_json
 from clusterwright.providers.lab.simulators.faults import inject
-from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu, SimulatedNic
+from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu, SimulatedNic, SimulatedShare
 from clusterwright.providers.lab.simulators.node import Node, find_node
 
 DRIVER = "580.95.05"
 NOW = datetime(2026, 11, 21, 10, 30, 0, 250000)
+SHARE = "/run/simulated-shares/lustre-scratch"
 _BUSES = ("1b", "43", "52", "61", "9d", "c3", "d1", "df")
 
 
@@ -42,7 +43,13 @@ def cards(kind: str, gbps: int, count: int) -> tuple[SimulatedNic, ...]:
 
 MACHINES = {
     "hgx-h100": Hardware(
-        gpus("NVIDIA H100 80GB HBM3", 81559, 8), cards("infiniband", 400, 8), DRIVER, nvlink_domain=8
+        gpus("NVIDIA H100 80GB HBM3", 81559, 8),
+        cards("infiniband", 400, 8),
+        DRIVER,
+        nvlink_domain=8,
+        shares=(SimulatedShare("lustre", "scratch", ("10.0.0.5@o2ib", "10.0.1.5@tcp"), SHARE),),
+        address="10.0.0.11",
+        ethernet_gbps=100,
     ),
     "p5": Hardware(gpus("NVIDIA H100 80GB HBM3", 81559, 8), cards("efa", 100, 32), DRIVER, nvlink_domain=8),
     "b200": Hardware(gpus("NVIDIA B200", 183359, 8), cards("infiniband", 400, 8), DRIVER, nvlink_domain=8),
@@ -73,6 +80,10 @@ class World:
     def markers(self) -> Path:
         return self.folder / "markers"
 
+    @property
+    def mounts(self) -> Path:
+        return self.folder / "mountinfo"
+
     def show(self, hardware: Hardware) -> None:
         """Write the state as the lab does, without the device nodes, which need root."""
         self.state.mkdir(parents=True, exist_ok=True)
@@ -91,8 +102,13 @@ class World:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / module).write_text(f"{version} simulated\n")
 
+    def mount(self, *points: str) -> None:
+        """As the kernel shows the host's folder that plays the share, and its mounts."""
+        rows = (f"1 2 8:1 /shares/scratch {point} rw - ext4 /dev/sda rw\n" for point in (SHARE, *points))
+        self.mounts.write_text("".join(rows))
+
     def node(self, installed: str = "") -> Node:
-        found = find_node(installed, self.state, self.own, self.markers)
+        found = find_node(installed, self.state, self.own, self.markers, self.mounts)
         return replace(found, now=NOW, name="n1")
 
     def launcher(self, program: str, installed: str = "") -> Path:

@@ -19,6 +19,8 @@ VERSIONS = {
     "enroot": "4.0.1",
     "fi_info": "2.1.0",
     "lctl": "2.15.8",
+    "lfs": "2.15.8",
+    "lnetctl": "2.15.8",
     "ofed_info": "25.10-1.2.8",
     "nvidia-ctk": "1.18.0",
 }
@@ -38,6 +40,7 @@ def test_a_program_answers_as_the_real_one(
     world.machine(head(text, "machine"), *((name, int(index)) for name, index in faults))
     for module, _, version in (word.partition("=") for word in head(text, "modules").split()):
         world.load(module, version)
+    world.mount(*head(text, "mounted").split())
     for daemon in head(text, "running").split():
         world.run(daemon)
     monkeypatch.setattr(os, "getpid", lambda: 4242)

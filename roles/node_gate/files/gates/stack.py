@@ -7,7 +7,12 @@ import time
 
 from gates.node import Node, Unmet, Unseen
 
-MODULES = {"amdgpu": ("amdgpu",), "driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
+MODULES = {
+    "amdgpu": ("amdgpu",),
+    "driver": ("nvidia",),
+    "gdrcopy": ("gdrdrv",),
+    "efa": ("efa",),
+}
 LOADED = re.compile(r"NVIDIA UNIX (Open )?.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s")
 SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")  # each refuses another driver than its own
 RESTART_SECONDS = 1.0  # a daemon that is just started anew is no fault
@@ -63,6 +68,8 @@ def modules(node: Node) -> str:
         remedy = "Blacklist nouveau, run `update-initramfs -u` and reboot: it holds the GPUs"
         raise Unmet("nouveau not loaded", "nouveau is loaded", remedy)
     wanted = [module for name in node.stack for module in MODULES.get(name, ())]
+    if node.planned.get("lnet"):
+        wanted.append("lnet")
     for module in wanted:
         if not _loaded(node, module):
             raise Unmet(

@@ -252,7 +252,11 @@ class Lab:
         binds = []
         for share in shares:
             folder = self.folder / "shares" / share.name
-            folder.mkdir(parents=True, exist_ok=True)
+            fresh = not folder.exists()
+            for directory in ("", *share.directories):
+                (folder / directory.strip("/")).mkdir(parents=True, exist_ok=True)
+                if fresh and share.open_to_all:
+                    (folder / directory.strip("/")).chmod(0o1777)
             binds.append(Bind(folder, share.mount_point))
         return binds
 

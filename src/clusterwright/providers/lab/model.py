@@ -13,6 +13,10 @@ class Share:
 
     name: str
     mount_point: str
+    directories: tuple[str, ...] = ()
+    """Made in it when it is new."""
+    open_to_all: bool = False
+    """As a scratch file system is: anybody may make files at its top, and remove their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,16 @@ from clusterwright.finding import Where, refuse
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.files import link, place, remove_tree, write_atomically, write_json
 from clusterwright.providers.lab.simulators import rdma
-from clusterwright.providers.lab.simulators.hardware import GpuState, Hardware, SimulatedGpu, SimulatedNic
+from clusterwright.providers.lab.simulators.hardware import (
+    GpuState,
+    Hardware,
+    SimulatedGpu,
+    SimulatedNic,
+    SimulatedShare,
+)
 from clusterwright.providers.lab.simulators.kernel_log import lines as kernel_log
 
-__all__ = ["GpuState", "Hardware", "SimulatedGpu", "SimulatedNic"]
+__all__ = ["GpuState", "Hardware", "SimulatedGpu", "SimulatedNic", "SimulatedShare"]
 NODE_FOLDER = "/run/simulated-hardware"
 PROGRAMS = "/usr/lib/simulated-hardware"
 ATTACH = f"{PROGRAMS}/attach"
@@ -54,6 +60,9 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
+    # Before a real one on PATH, because the rate of a share is the simulated state's.
+    launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"fio"')
+    place(root, "/usr/local/bin/fio", launcher, 0o755)
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())

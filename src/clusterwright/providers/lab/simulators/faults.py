@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from .bandwidth import bus_bandwidth
-from .hardware import Hardware, Injected, SimulatedGpu, SimulatedNic
+from .hardware import Hardware, Injected, SimulatedGpu, SimulatedNic, SimulatedShare
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +15,13 @@ class Fault:
     """`of` says what the number with it counts; a fault of the node takes none."""
 
     name: str
-    of: Literal["gpu", "nic", "node"]
+    of: Literal["gpu", "nic", "share", "node"]
     what: str
     apply: Callable[[Hardware, int], Hardware]
 
 
 class NoSuchPart(ValueError):
-    """The node has no GPU or card of this number, or there is no fault of this name."""
+    """The node has no GPU, card or parallel file system of this number, or there is no fault of this name."""
 
 
 def inject(hardware: Hardware, name: str, index: int = 0) -> Hardware:
@@ -29,9 +29,14 @@ def inject(hardware: Hardware, name: str, index: int = 0) -> Hardware:
     wanted = Injected(name, index)
     if name not in FAULTS:
         raise NoSuchPart(f"there is no fault {name}; known: {', '.join(FAULTS)}")
-    count = {"gpu": len(hardware.gpus), "nic": len(hardware.nics), "node": 1}[FAULTS[name].of]
+    of = FAULTS[name].of
+    count = {
+        "gpu": len(hardware.gpus), "nic": len(hardware.nics), "share": len(hardware.shares), "node": 1
+    }[of]  # fmt: skip
     if not 0 <= index < count:
-        raise NoSuchPart(f"the node has no {FAULTS[name].of} {index}")
+        raise NoSuchPart(f"the node has no {of} {index}")
+    if name.startswith("lustre-") and hardware.shares[index].kind != "lustre":
+        raise NoSuchPart(f"share {index} of the node is no Lustre file system")
     return with_faults(hardware, (*(fault for fault in hardware.faults if fault != wanted), wanted))
 
 
@@ -68,6 +73,14 @@ def _nic(change: Callable[[SimulatedNic], SimulatedNic]) -> Callable[[Hardware, 
     def apply(hardware: Hardware, index: int) -> Hardware:
         nics = hardware.nics
         return replace(hardware, nics=(*nics[:index], change(nics[index]), *nics[index + 1 :]))
+
+    return apply
+
+
+def _share(change: Callable[[SimulatedShare], SimulatedShare]) -> Callable[[Hardware, int], Hardware]:
+    def apply(hardware: Hardware, index: int) -> Hardware:
+        shares = hardware.shares
+        return replace(hardware, shares=(*shares[:index], change(shares[index]), *shares[index + 1 :]))
 
     return apply
 
@@ -133,6 +146,16 @@ _ALL = (
     Fault("nic-missing", "nic", "not on the bus", _nic(lambda nic: replace(nic, state="missing"))),
     Fault("nic-down", "nic", "no link: Down, Polling", _nic(lambda nic: replace(nic, state="polling"))),
     Fault("nic-slow", "nic", "the link came up with a quarter of its rate", _nic(_slow_nic)),
+    Fault("share-away", "share", "its servers do not answer: nothing new is mounted",
+          _share(lambda share: replace(share, state="away"))),
+    Fault("share-slow", "share", "reads and writes reach a quarter of what the network allows",
+          _share(lambda share: replace(share, slow=True))),
+    Fault("lustre-evicted", "share", "its servers evicted this client",
+          _share(lambda share: replace(share, state="evicted"))),
+    Fault("lustre-target-down", "share", "one of its object storage targets does not answer",
+          _share(lambda share: replace(share, targets_down=(1,)))),
+    Fault("lustre-over-tcp", "share", "its servers are reached over TCP instead of the fabric",
+          _share(lambda share: replace(share, network="tcp"))),
     Fault("driver-mismatch", "node", "another driver is loaded than is installed", _other_driver),
     Fault("fabric-manager", "node", "Fabric Manager does not start",
           lambda hardware, _: replace(hardware, fabric_manager="failed")),

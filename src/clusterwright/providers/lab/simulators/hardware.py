@@ -60,6 +60,27 @@ class SimulatedNic:
 
 
 @dataclass(frozen=True, slots=True)
+class SimulatedShare:
+    """A parallel file system outside, as its servers are to this node; its files lie on the host."""
+
+    kind: Literal["lustre", "beegfs", "cephfs"]
+    name: str
+    """Lustre's or CephFS's name of the file system; of BeeGFS, its management host."""
+    servers: tuple[str, ...]
+    """NIDs of the management server, monitors, or the management host."""
+    folder: str
+    """Where the node sees the host's folder, for a mount to bind."""
+    state: Literal["ok", "away", "evicted"] = "ok"
+    slow: bool = False
+    """Reads and writes reach a quarter of what the network allows."""
+    network: str = ""
+    """LNet network that the servers are reached over, where it is not the one that was asked for."""
+    targets: int = 4
+    """Object storage targets, beside one metadata target."""
+    targets_down: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Injected:
     """A fault as a person asked for it: its name, and the GPU or card (by number) that has it."""
 
@@ -83,6 +104,9 @@ class Hardware:
     """A loaded kernel driver that is not the installed one: the state after an upgrade without a reboot."""
     fabric_manager: Literal["ok", "failed"] = "ok"
     diag: Literal["ok", "failed", "hangs"] = "ok"
+    shares: tuple[SimulatedShare, ...] = ()
+    address: str = ""
+    """Of the node in its plain network."""
     ethernet_gbps: int = 0
     """Of the plain network: NCCL's own where there are no fabric cards."""
     bandwidth: Mapping[str, float] = field(default_factory=dict)
@@ -107,11 +131,12 @@ class Hardware:
     def from_json(cls, document: Mapping[str, Any]) -> Hardware:
         """Unknown keys are left out: a node may run simulators that are older than its host."""
         known = _known(cls, document)
-        for name in ("gpus", "nics", "faults"):
+        for name in ("gpus", "nics", "shares", "faults"):
             if not isinstance(known.get(name, []), (list, tuple)):
                 raise TypeError(f"{name} is a list")
         known["gpus"] = tuple(_gpu(gpu) for gpu in known.get("gpus", ()))
         known["nics"] = tuple(SimulatedNic(**_known(SimulatedNic, nic)) for nic in known.get("nics", ()))
+        known["shares"] = tuple(_share(share) for share in known.get("shares", ()))
         known["faults"] = tuple(Injected(**fault) for fault in known.get("faults", ()))
         healthy = known.get("healthy")
         known["healthy"] = None if healthy is None else cls.from_json(healthy)
@@ -124,6 +149,13 @@ def _gpu(document: Mapping[str, Any]) -> SimulatedGpu:
     for name in ("xids", "throttle", "links_down"):
         known[name] = tuple(known.get(name, ()))
     return SimulatedGpu(**known)
+
+
+def _share(document: Mapping[str, Any]) -> SimulatedShare:
+    known = _known(SimulatedShare, document)
+    for name in ("servers", "targets_down"):
+        known[name] = tuple(known.get(name, ()))
+    return SimulatedShare(**known)
 
 
 def _known(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from .node import MARKER_FOLDER, NODE_FOLDER, STATE_FOLDER, Answer, Node, NoLabNode, find_node
+from .node import MARKER_FOLDER, MOUNTS, NODE_FOLDER, STATE_FOLDER, Answer, Node, NoLabNode, find_node
 
 Simulator = Callable[[Node, Sequence[str]], Answer]
 PROGRAMS = {
@@ -22,10 +22,14 @@ PROGRAMS = {
     "dcgmi": "dcgmi:answer",
     "enroot": "toolkit:enroot",
     "fi_info": "libfabric:answer",
+    "fio": "fio:answer",
     "gdrcopy_copybw": "toolkit:gdrcopy_bandwidth",
     "gdrcopy_sanity": "toolkit:gdrcopy_sanity",
     "lctl": "lustre:lctl",
     "lfs": "lustre:lfs",
+    "lnetctl": "lnet:lnetctl",
+    "lustre_rmmod": "lnet:remove_modules",
+    "mount.lustre": "lustre:mount",
     "nv-fabricmanager": "services:start:",
     "nv-hostengine": "services:start:",
     "nvcc": "toolkit:nvcc",
@@ -52,11 +56,12 @@ def main(
     state: Path = STATE_FOLDER,
     own: Path = NODE_FOLDER,
     markers: Path = MARKER_FOLDER,
+    mounts: Path = MOUNTS,
 ) -> int:
     """Answer as `program` does; the exit status of the real one."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as a program in C: ends silently when nobody reads on
     try:
-        node = find_node(installed, state, own, markers)
+        node = find_node(installed, state, own, markers, mounts)
     except NoLabNode:
         sys.stderr.write(f"{program}: {REFUSAL}\n")
         return _CANNOT_RUN

@@ -20,6 +20,9 @@ MARKER_FOLDER = Path("/usr/lib/simulated-hardware/markers")
 """What simulated packages leave: `library` and `modules/NAME`, each with a version."""
 
 
+MOUNTS = Path("/proc/self/mountinfo")
+
+
 class NoLabNode(Exception):
     """There is no state file: this is not a node of a lab, and no simulator answers here."""
 
@@ -43,6 +46,7 @@ class Node:
     state: Path = STATE_FOLDER
     own: Path = NODE_FOLDER
     markers: Path = MARKER_FOLDER
+    mounts: Path = MOUNTS
     installed: str = ""
     """Version of the package that the running program came with; empty for one that came with the node."""
     now: datetime = field(default_factory=datetime.now)
@@ -114,6 +118,7 @@ def find_node(
     state: Path = STATE_FOLDER,
     own: Path = NODE_FOLDER,
     markers: Path = MARKER_FOLDER,
+    mounts: Path = MOUNTS,
 ) -> Node:
     """This lab node; refuses anywhere else."""
     try:
@@ -122,4 +127,4 @@ def find_node(
         raise NoLabNode from None
     if document.get("simulated") is not True:
         raise NoLabNode
-    return Node(Hardware.from_json(document), state, own, markers, installed)
+    return Node(Hardware.from_json(document), state, own, markers, mounts, installed)
