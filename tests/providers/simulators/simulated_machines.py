@@ -10,7 +10,12 @@ from pathlib import Path
 from clusterwright.providers.lab import simulate
 from clusterwright.providers.lab.files import write_json
 from clusterwright.providers.lab.simulators.faults import inject
-from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu, SimulatedNic, SimulatedShare
+from clusterwright.providers.lab.simulators.hardware import (
+    Hardware,
+    SimulatedGpu,
+    SimulatedNic,
+    SimulatedShare,
+)
 from clusterwright.providers.lab.simulators.node import Node, find_node
 
 DRIVER = "580.95.05"
