@@ -124,6 +124,8 @@ class Placing:
             return
         os.makedirs(os.path.dirname(row["path"]), mode=0o755, exist_ok=True)
         state.replace(row["path"], content, int(row["mode"], 8), *ids)
+        if self.module.selinux_enabled():
+            self.module.set_default_selinux_context(row["path"], False)
 
     def make_directory(self, row: dict) -> None:
         mode, ids = int(row["mode"], 8), self.ids(row)

@@ -219,9 +219,10 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
+    # A key may belong to a login that is made here.
+    actions = people.People(module).run() if module.params["users"] is not None else []
     files = placing.Placing(module)
     files.run()
-    actions = people.People(module).run() if module.params["users"] is not None else []
     actions += units.Units(module).run() if module.params["units"] else []
     actions += record(module)
     shown = {"diff": files.diff} if module._diff else {}

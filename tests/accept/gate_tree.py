@@ -135,6 +135,18 @@ class Tree:
         )
         self.write("/dpkg", lines)
 
+    def rpms(self, *, version: str = "", unheld: str = "", gone: str = "") -> None:
+        """A node of dnf, as locked and held, but for one package of this version, one not held, one gone."""
+        self.expected["packages"] = "rpm"
+        self.plan()
+        rows = {name: seen or "1.0-1" for part in STACK.values() for name, seen in part["packages"].items()}
+        held = {name: f"{name}-0:{seen}.*\n" for name, seen in rows.items() if name != unheld}
+        self.write("/etc/dnf/plugins/versionlock.list", "# held\n" + "".join(held.values()))
+        rows |= {"nvidia-fabricmanager": version} if version else {}
+        told = [f"{name}\t0\t{seen}" for name, seen in rows.items() if name != gone]
+        self.write("/rpm", "\n".join([*told, *([f"package {gone} is not installed"] if gone else [])]))
+        self.program("rpm", f"cat {self.root}/rpm; exit {int(bool(gone))}")
+
     def services(self, **states: str) -> None:
         """States of units that are not active."""
         names = [f"{unit.removesuffix('.service')}.service" for unit in UNITS]

@@ -85,6 +85,10 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "a package removed": ("stack", dpkg(nvidia_open="580.95.05-1 hold config-files")),
     "a package gone": ("stack", dpkg(nvidia_driver="")),
     "a package not held": ("stack", dpkg(nvidia_fabricmanager="580.95.05-1 install installed")),
+    "an RPM of another version": ("stack", lambda t: t.rpms(version="590.1-1.el9")),
+    "an RPM gone": ("stack", lambda t: t.rpms(gone="nvidia-fabricmanager")),
+    "an RPM not held": ("stack", lambda t: t.rpms(unheld="nvidia-fabricmanager")),
+    "rpm's database broken": ("stack", lambda t: (t.rpms(), t.program("rpm", "echo 'error: db'; exit 1"))),
     "nouveau loaded": ("modules", holds("/sys/module/nouveau/initstate", "live")),
     "a module not loaded": ("modules", lambda t: shutil.rmtree(t.root / "sys/module/gdrdrv")),
     "not built for the next kernel": ("modules", holds("/lib/modules/6.12.48-amd64/modules.order", "")),
@@ -130,6 +134,12 @@ def test_a_healthy_node_passes_every_gate(healthy: Tree) -> None:
         "memory", "cpus",
     ]  # fmt: skip
     assert report["passed"] and report["node"] == "gpu-001" and report["version"] == 1
+
+
+@needs_mknod
+def test_a_node_of_dnf_passes_as_one_of_apt_does(healthy: Tree) -> None:
+    healthy.rpms()
+    assert healthy.failed() == []
 
 
 @needs_mknod

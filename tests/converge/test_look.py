@@ -6,6 +6,7 @@ import grp
 import hashlib
 import os
 import pwd
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -137,7 +138,7 @@ def test_packages_are_named_that_are_missing_or_in_another_version_than_the_lock
         "cuda=13",
         "driver=595.58-1",
     ]
-    differing = look.differing_packages(names)
+    differing = look.differing_packages(names, look.Debs())
     assert look.drift_of_packages(names, differing) == [
         "package rsync: not installed",
         "package munge: not installed",
@@ -145,10 +146,45 @@ def test_packages_are_named_that_are_missing_or_in_another_version_than_the_lock
         "package libnccl2: 2.28-1 should be 2.29-1",
         "package driver: 595.91-1 should be 595.58-1",
     ]
-    assert look.newer_packages(names, differing) == ["driver"]
+    assert look.newer_packages(names, differing, look.Debs()) == ["driver"]
 
 
 def test_locked_packages_are_told_that_came_after_the_boot(monkeypatch: pytest.MonkeyPatch) -> None:
     times = {"driver": time.time(), "libnccl2": 0.0, "rsync": time.time()}
-    monkeypatch.setattr(look, "unpacked", lambda name: times[name])
-    assert look.installed_since_boot(["driver=595.58-1", "libnccl2=2.29-1", "rsync"]) == ["driver"]
+    monkeypatch.setattr(look.Debs, "unpacked", lambda _, name: times[name])
+    assert look.installed_since_boot(["driver=595.58-1", "libnccl2=2.29-1", "rsync"], look.Debs()) == [
+        "driver"
+    ]
+
+
+def test_rpms_are_compared_by_version_and_by_epoch_where_a_lock_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = tmp_path / "rpm"
+    lines = [
+        "slurm-slurmd 0 25.11.2-1.el9",
+        "package rsync is not installed",
+        "nvidia-driver-cuda 3 580.95.05-1.el9",
+        "libnccl 0 2.28.9-1+cuda13.0",
+        "dcgm 1 4.4.2-1",
+        "kernel 0 5.14.0-570.el9",
+        "kernel 0 5.14.0-611.el9",
+    ]
+    query.write_text("\n".join(["#!/bin/sh", *(f"echo '{line}'" for line in lines), "exit 1", ""]))
+    query.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    driver = "nvidia-driver-cuda=3:580.95.05-1.el9"
+    names = ["slurm-slurmd", "rsync", driver, "libnccl=2.29.1-1", "dcgm=4.4.2-1", "kernel=5.14.0-570.el9"]
+    differing = look.differing_packages(names, look.Rpms())
+    assert look.drift_of_packages(names, differing) == [
+        "package rsync: not installed",
+        "package libnccl: 2.28.9-1+cuda13.0 should be 2.29.1-1",
+    ]
+    assert look.differing_packages(["dcgm=3:4.4.2-1"], look.Rpms()) == {"dcgm": "1:4.4.2-1"}
+
+
+@pytest.mark.skipif(not shutil.which("rpm"), reason="needs rpm")
+def test_rpm_itself_says_which_version_is_newer() -> None:
+    wanted = ["driver=3:580.95.05-1.el9", "nccl=2.29-1"]
+    differing = {"driver": "3:580.167.08-1.el9", "nccl": "2.28-1"}
+    assert look.newer_packages(wanted, differing, look.Rpms()) == ["driver"]

@@ -10,6 +10,7 @@ from clusterwright.bundle import generated, shares
 from clusterwright.bundle.collection import INSTALL, digest
 from clusterwright.bundle.facts import facts, stack_of, values
 from clusterwright.bundle.packages import held_by, packages_of
+from clusterwright.bundle.repositories import package_format
 from clusterwright.bundle.role import Facts, Role, holds, roles
 from clusterwright.bundle.wanted import Image, Kind, Wanted, WantedDirectory, WantedFile, WantedUnit
 from clusterwright.catalog.distributions import distribution
@@ -86,6 +87,7 @@ class Bundle:
             units=off,
             packages=tuple(sorted({package for kind in kinds for package in kind.packages})),
             held=tuple(sorted({package for kind in kinds for package in kind.held})),
+            package_format=package_format(self._handoff),
             users=(),
             accounting=None,
             roles_digest=digest(INSTALL),
@@ -145,7 +147,8 @@ class Bundle:
             directories=tuple(sorted(map(_directory, rows), key=lambda row: row.path)),
             units=units,
             packages=packages_of(self._handoff, node, known, applied),
-            held=held_by(installed),
+            held=held_by(installed, package_format(self._handoff)),
+            package_format=package_format(self._handoff),
             users=generated.users(self._handoff),
             accounting=generated.accounting(self._handoff) if "slurm_database" in named else None,
             roles_digest=digest(),

@@ -12,7 +12,9 @@ _EVERYTHING = ("playbooks", "plugins", "roles")
 INSTALL = (
     "playbooks/install.yml",
     "roles/base/tasks/install.yml",
+    "roles/base/tasks/packages.yml",
     "plugins/action/node.py",
+    "plugins/modules/hold.py",
     "plugins/modules/node.py",
     "plugins/module_utils",
 )

@@ -10,6 +10,7 @@ from clusterwright.bundle import shares
 from clusterwright.bundle.role import Facts
 from clusterwright.catalog import lustre
 from clusterwright.catalog.distributions import distribution
+from clusterwright.catalog.selinux import rules_for
 from clusterwright.catalog.slurm import releases
 from clusterwright.handoff import Handoff, Node
 from clusterwright.plan.software.traits import traits
@@ -37,6 +38,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "gpu_generation": (hardware.gpu_generation or "none",),
         "nic": tuple(sorted({nic.kind for nic in hardware.nics})),
         "distribution": (str(software["distribution"]),),
+        "packages": (distribution(software["distribution"]).packages,),
         "slurm_source": (str(software["slurm_source"]),),
         "auth": ("sack" if release.auth == "slurm" else "munge",),
         "login": ("sackd" if release.sackd and not _SLURM_HOSTS & set(node.roles) else "files",),
@@ -49,7 +51,6 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "mounts": tuple(sorted({share["kind"] for share in shares.mounted(handoff, node).values()})),
         "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
         "serves": (_switch(served and node.name == shares.file_server(handoff)),),
-        "repository": (_switch(software["slurm_repository"]),),
         "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
         "proxy": (_switch(handoff.cluster["surroundings"]["http_proxy"]),),
         "time_servers": (_switch(handoff.cluster["surroundings"]["time_servers"]),),
@@ -83,7 +84,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "direct_hosts": [host for host in surroundings["no_proxy"] if _HOST.fullmatch(host)],
         "package_mirror": surroundings["package_mirror"],
         "time_servers": surroundings["time_servers"],
-        "slurm_repository": handoff.software["slurm_repository"],
+        "selinux": rules_for({**handoff.software, **handoff.storage}),
         "shares": handoff.storage["shares"],
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
         "mount_units": [

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
-from clusterwright.bundle import shares
+from clusterwright.bundle import repositories, shares
 from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, stack_of
+from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
@@ -21,6 +22,8 @@ ADMINS = "clusterwright-admin"
 NODE = "@node@"
 """Stands for the node's name: no name has this character."""
 _VERSION = 1
+_SLURM_UID = 64030
+"""As in Debian's packages (base-passwd, reserved numbers), so that one cluster may have both."""
 
 
 def attachments(handoff: Handoff) -> tuple[str, ...]:
@@ -43,44 +46,24 @@ def steps(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> tuple[tuple
 
 
 def attached(handoff: Handoff, texts: Mapping[str, str]) -> Iterator[NodeFile]:
+    manager = repositories.manager(handoff)
     for path in handoff.cluster["surroundings"]["certificate_authorities"]:
         name = PurePosixPath(path).stem
-        target = f"/usr/local/share/ca-certificates/clusterwright-{name}.crt"
+        target = f"{manager.certificates}/clusterwright-{name}.crt"
         yield NodeFile(target, texts[path], (), affects=("clusterwright-certificates:restart",))
-    if handoff.software["slurm_repository"]:
-        key = handoff.software["slurm_repository"]["key"]
-        yield NodeFile("/etc/apt/keyrings/clusterwright-slurm.asc", texts[key], ())
+    if row := handoff.software["slurm_repository"]:
+        yield from manager.files(Repository("slurm", row, texts[row["key"]]))
 
 
 def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[NodeFile]:
     """Repositories of what is locked for a node, and pins, so that no upgrade moves it."""
-    stack = stack_of(handoff, node)
+    stack, manager = stack_of(handoff, node), repositories.manager(handoff)
     architecture = handoff.hardware[node.machine].architecture
     for name in sorted({row["repository"] for row in stack.values()} & set(handoff.software["repositories"])):
         row = handoff.software["repositories"][name][architecture]
-        keyring = f"/etc/apt/keyrings/clusterwright-{name}.asc"
-        if row["key"]:
-            yield NodeFile(keyring, texts[row["key"]], ())
-        yield NodeFile(f"/etc/apt/sources.list.d/clusterwright-{name}.sources", _deb822(row, keyring), ())
+        yield from manager.files(Repository(name, row, texts[row["key"]] if row["key"] else None))
     for component, row in sorted(stack.items()):
-        pins = "\n".join(
-            f"Package: {package}\nPin: version {version}\nPin-Priority: 1000\n"
-            for package, version in sorted(row["packages"].items())
-            if version
-        )
-        if pins:
-            yield NodeFile(f"/etc/apt/preferences.d/clusterwright-{component}", pins, ())
-
-
-def _deb822(row: Mapping[str, Any], keyring: str) -> str:
-    fields = {
-        "Types": "deb",
-        "URIs": row["url"],
-        "Suites": row["suite"],
-        "Components": " ".join(row["components"]),
-        "Signed-By": keyring,
-    }
-    return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
+        yield from manager.pins(component, row["packages"])
 
 
 def authorized_keys(handoff: Handoff) -> Iterator[NodeFile]:
@@ -112,13 +95,15 @@ def started_with_versions(stack: Mapping[str, Any]) -> Iterator[NodeFile]:
 
 
 def users(handoff: Handoff) -> tuple[WantedUser, ...]:
-    """People, and the system user that acceptance jobs run as."""
-    system = WantedUser(SYSTEM_USER, SYSTEM_UID, f"/home/{SYSTEM_USER}", "/bin/sh")
+    """People, and the system users: whom acceptance jobs run as, and Slurm's, where no package makes it."""
+    system = [WantedUser(SYSTEM_USER, SYSTEM_UID, f"/home/{SYSTEM_USER}", "/bin/sh")]
+    if repositories.package_format(handoff) == "rpm":
+        system.append(WantedUser("slurm", _SLURM_UID, "/var/lib/slurm", "/sbin/nologin"))
     people = (
         WantedUser(name, user["uid"], f"/home/{name}", "/bin/bash", (ADMINS,) if user["admin"] else ())
         for name, user in sorted(handoff.cluster["users"].items())
     )
-    return (system, *people)
+    return (*system, *people)
 
 
 def accounting(handoff: Handoff) -> Mapping[str, object]:
@@ -157,6 +142,7 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "file_systems": shares.to_prove(handoff, node),
         "lnet": {name: len(rails) or 1 for name, rails in shares.lnet(handoff, node).items()},
         "units": units,
+        "packages": repositories.package_format(handoff),
         "stack": stack,
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),
     }

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clusterwright.bundle.facts import stack_of
+from clusterwright.bundle.repositories import package_format
 from clusterwright.bundle.role import Facts, Role, holds
-from clusterwright.catalog.distributions import distribution
+from clusterwright.catalog.distributions import Format, distribution
 from clusterwright.handoff import Handoff, Node
 
 # https://slurm.schedmd.com/quickstart_admin.html#debinstall (2026-11)
@@ -19,6 +20,8 @@ _SCHEDMD = {
     "slurmrestd": "slurm-smd-slurmrestd",
     "sackd": "slurm-smd-sackd",
 }
+_BROUGHT_BY_THE_DRIVER = ("kmod-nvidia*", "libnvidia-*", "nvidia-*")
+"""For apt they are pinned: nvidia_driver's preferences."""
 _IN_SCHEDMDS_CORE = {"slurm-wlm-mysql-plugin", "slurm-wlm-jwt-plugin"}
 
 
@@ -28,7 +31,7 @@ def packages_of(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role
     parts = distribution(handoff.software["distribution"]).parts
     rows = (row for role in roles for row in role.parts if holds(row.get("when", {}), facts))
     names = {package for row in rows for package in parts[row["name"]].packages}
-    if handoff.software["slurm_source"] == "repository":
+    if handoff.software["slurm_source"] == "repository" and package_format(handoff) == "deb":
         names = {_SCHEDMD.get(name, name) for name in names - _IN_SCHEDMDS_CORE}
     stack = stack_of(handoff, node)
     locked = (
@@ -40,6 +43,8 @@ def packages_of(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role
     return tuple(sorted({*names, *locked, *handoff.software["packages"]}))
 
 
-def held_by(installed: Mapping[str, Any]) -> tuple[str, ...]:
-    """Packages of these components of the lock that only a new lock may move."""
-    return tuple(sorted({package for row in installed.values() for package in row["hold"]}))
+def held_by(installed: Mapping[str, Any], format: Format) -> tuple[str, ...]:
+    """Packages of these components of the lock that only a new lock moves; patterns for what they bring."""
+    named = {package for row in installed.values() for package in row["hold"]}
+    brought = _BROUGHT_BY_THE_DRIVER if format == "rpm" and "driver" in installed else ()
+    return tuple(sorted({*named, *brought}))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from clusterwright.catalog.distributions import Format
+
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
@@ -23,7 +25,7 @@ class WantedFile:
     affects: tuple[str, ...] = ()
     """`<unit>:reload` or `<unit>:restart` once it changed; only units that are wanted on the node."""
     early: bool = False
-    """Needed before packages are installed: apt sources, proxy, trusted certificates."""
+    """Needed before packages are installed: repositories, proxy, trusted certificates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Kind:
     packages: tuple[str, ...]
     """`name`, or `name=version` for one that is locked."""
     held: tuple[str, ...]
-    """Packages that no upgrade but a new lock may move."""
+    """Packages that no upgrade but a new lock may move; a name may be a pattern where dnf is."""
+    package_format: Format
     users: tuple[WantedUser, ...]
     accounting: Mapping[str, Any] | None
     """Accounts and associations of Slurm's database, where this kind of node keeps it."""

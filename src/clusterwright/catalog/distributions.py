@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from clusterwright.catalog.table import rows
+
+Format = Literal["deb", "rpm"]
+"""Which package manager the distribution has: apt or dnf."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that a node can be given: its packages, and the units that they bring."""
+    """One thing that a node can be given: its packages, and the units that they bring. Without packages: no
+    source tells what they are called."""
 
     packages: tuple[str, ...]
     services: tuple[str, ...]
@@ -24,8 +29,9 @@ class Distribution:
     name: str
     family: str
     codename: str
+    packages: Format
     slurm_release: str
-    """Release of the Slurm packages in its own archive, supported here or not."""
+    """Release of the Slurm packages in its own archive, supported here or not; empty where it has none."""
     slurm_version: str
     python: str
     parts: Mapping[str, Part]
@@ -47,6 +53,7 @@ def distributions() -> Mapping[str, Distribution]:
             name=row["distribution"],
             family=row["family"],
             codename=row["codename"],
+            packages="rpm" if row["packages"] == "rpm" else "deb",
             slurm_release=row["slurm_release"],
             slurm_version=row["slurm_version"],
             python=row["python"],

@@ -23,7 +23,8 @@ def release_not_carried(outline: Outline) -> Iterator[Problem]:
     software, wanted = outline.spec.software, outline.spec.scheduler.release
     carried = distribution(software.distribution).slurm_release
     if wanted and wanted != carried and software.slurm_repository is None:
-        what = f"{software.distribution} carries Slurm {carried}, not {wanted}"
+        has = f"carries Slurm {carried}, not {wanted}" if carried else "carries no Slurm"
+        what = f"{software.distribution} {has}"
         having = [row.name for row in distributions().values() if row.slurm_release == wanted]
         other = f", or take {having[0]}" if having else ""
         yield Problem("scheduler.release", what, f"Name a `software.slurm_repository` that has it{other}")
@@ -36,11 +37,12 @@ def release_not_carried(outline: Outline) -> Iterator[Problem]:
     example="software: {distribution: ubuntu-22.04}",
 )
 def carried_release_too_old(outline: Outline) -> Iterator[Problem]:
-    """Only releases whose settings are known can be rendered."""
+    """Only releases whose settings are known can be rendered; Red Hat's family carries none at all."""
     software = outline.spec.software
     carried = distribution(software.distribution).slurm_release
     if outline.slurm_release is None and software.slurm_repository is None:
-        what = f"{software.distribution} carries Slurm {carried}, which is too old"
+        has = f"carries Slurm {carried}, which is too old" if carried else "carries no Slurm"
+        what = f"{software.distribution} {has}"
         remedy = "Name a `software.slurm_repository` and its `scheduler.release`, or take debian-13"
         yield Problem("software.distribution", what, remedy)
 
@@ -73,6 +75,38 @@ def repository_without_release(outline: Outline) -> Iterator[Problem]:
         what = "Slurm comes from a repository of your own, and its release is not said"
         remedy = f"Add `scheduler: {{release: …}}`, one of: {', '.join(releases())}"
         yield Problem("software.slurm_repository", what, remedy)
+
+
+@rule(
+    "CW1257",
+    "No known package for what is switched on",
+    source="catalog/data/packages.csv: an empty cell is what no source tells",
+    example="software: {distribution: rocky-9, monitoring: true}",
+)
+def part_unknown(outline: Outline) -> Iterator[Problem]:
+    """What a distribution calls a package is a fact with a source, never a guess."""
+    software = outline.spec.software
+    known = distribution(software.distribution).parts
+    asked = {"monitoring": software.monitoring, "containers": software.containers}
+    for switch, on in asked.items():
+        if on and not known[switch].packages:
+            what = f"no source tells what {software.distribution} calls the packages of `{switch}`"
+            yield Problem(f"software.{switch}", what, f"Set `software: {{{switch}: false}}`")
+
+
+@rule(
+    "CW1258",
+    "No known mirror for the distribution",
+    source="Rocky's .repo files name the folders below a mirror; RHEL's come with a subscription",
+    example="software: {distribution: rhel-9}, surroundings: {package_mirror: 'http://mirror/rhel'}",
+)
+def mirror_unknown(outline: Outline) -> Iterator[Problem]:
+    """RHEL's repositories come with a subscription, Amazon Linux's with its image: set them up there."""
+    name, mirror = outline.spec.software.distribution, outline.spec.surroundings.package_mirror
+    if mirror and distribution(name).family in ("rhel", "amazon"):
+        what = f"how a mirror of {name} is laid out is not known"
+        remedy = "Leave it out and name the mirror in the image or with the subscription's own tool"
+        yield Problem("surroundings.package_mirror", what, remedy)
 
 
 @rule(

@@ -88,6 +88,7 @@ def _kind_variables(folder: Path, kind: Kind) -> dict[str, Any]:
     return {
         "clusterwright_packages": list(kind.packages),
         "clusterwright_held": list(kind.held),
+        "clusterwright_package_format": kind.package_format,
         "clusterwright_units": units,
         "clusterwright_early_units": [row for role in units if role not in _LATE for row in units[role]],
         "clusterwright_late_units": [row for role in units if role in _LATE for row in units[role]],

@@ -18,6 +18,7 @@ import time
 
 TYPE_CHECKING = False  # of `typing`, whose import every look would wait for
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 
@@ -106,21 +107,16 @@ def stays_away(seen: dict[str, str]) -> bool:
     return seen.get("ActiveState") == "inactive" and tried and seen.get("ConditionResult") == "no"
 
 
-def differing_packages(packages: list[str]) -> dict[str, str]:
+def differing_packages(packages: list[str], of: Debs | Rpms) -> dict[str, str]:
     """Those that are not there, or in another version than the locked one: what is there, or nothing."""
     if not packages:
         return {}
     wanted = versions(packages)
-    form = "--showformat=${Package} ${Version} ${db:Status-Abbrev}\n"
-    output = subprocess.run(
-        ["dpkg-query", "--show", form, "--", *wanted], capture_output=True, text=True
-    ).stdout
-    lines = [line.split() for line in output.splitlines()]
-    installed = {line[0]: line[1] for line in lines if line[2:] in (["ii"], ["hi"])}
+    installed = of.installed(wanted)
     return {
-        name: installed.get(name, "")
+        name: (installed.get(name) or [""])[0]
         for name, version in wanted.items()
-        if name not in installed or version not in ("", installed[name])
+        if name not in installed or version not in ("", *installed[name])
     }
 
 
@@ -137,22 +133,16 @@ def drift_of_packages(packages: list[str], differing: dict[str, str]) -> list[st
     ]
 
 
-def newer_packages(packages: list[str], differing: dict[str, str]) -> list[str]:
+def newer_packages(packages: list[str], differing: dict[str, str], of: Debs | Rpms) -> list[str]:
     """Those whose version would have to go down."""
     wanted = versions(packages)
-    return [
-        name
-        for name, is_now in differing.items()
-        if is_now
-        and subprocess.run(["dpkg", "--compare-versions", is_now, "gt", wanted[name]]).returncode == 0
-    ]
+    return [name for name, is_now in differing.items() if is_now and of.newer(is_now, wanted[name])]
 
 
-def installed_since_boot(packages: list[str]) -> list[str]:
+def installed_since_boot(packages: list[str], of: Debs | Rpms) -> list[str]:
     """Locked packages that came after this boot: what the kernel runs may still be what was there before.
 
-    dpkg writes a package's list of files when it unpacks it. The first process is as old as the boot, also
-    where a container shares its host's clock.
+    The first process is as old as the boot, also where a container shares its host's clock.
     """
     try:
         with open("/proc/uptime", encoding="utf-8") as stream:
@@ -161,17 +151,61 @@ def installed_since_boot(packages: list[str]) -> list[str]:
             started = int(stream.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return []
-    booted = time.time() - uptime + started
-    return [name for name, version in versions(packages).items() if version and unpacked(name) > booted]
+    locked = [name for name, version in versions(packages).items() if version]
+    return of.since(locked, time.time() - uptime + started)
 
 
-def unpacked(package: str) -> float:
-    for architecture in ("", ":amd64", ":arm64"):
-        try:
-            return os.stat(f"/var/lib/dpkg/info/{package}{architecture}.list").st_mtime
-        except OSError:
-            continue
-    return 0.0
+class Debs:
+    """What dpkg knows."""
+
+    def installed(self, wanted: dict[str, str]) -> dict[str, list[str]]:
+        form = "--showformat=${Package} ${Version} ${db:Status-Abbrev}\n"
+        lines = [line.split() for line in said_by("dpkg-query", "--show", form, "--", *wanted)]
+        return {line[0]: [line[1]] for line in lines if line[2:] in (["ii"], ["hi"])}
+
+    def newer(self, is_now: str, wanted: str) -> bool:
+        return subprocess.run(["dpkg", "--compare-versions", is_now, "gt", wanted]).returncode == 0
+
+    def since(self, names: list[str], moment: float) -> list[str]:
+        """dpkg writes a package's list of files when it unpacks it."""
+        return [name for name in names if self.unpacked(name) > moment]
+
+    def unpacked(self, package: str) -> float:
+        for architecture in ("", ":amd64", ":arm64"):
+            try:
+                return os.stat(f"/var/lib/dpkg/info/{package}{architecture}.list").st_mtime
+            except OSError:
+                continue
+        return 0.0
+
+
+class Rpms:
+    """What rpm knows. Of some packages, as of kernels, several versions are there at once."""
+
+    def installed(self, wanted: dict[str, str]) -> dict[str, list[str]]:
+        """A lock has an epoch only where a source tells it; then it counts."""
+        found: dict[str, list[str]] = {}
+        for name, epoch, version in self.query("%{NAME} %{EPOCHNUM} %{VERSION}-%{RELEASE}", wanted):
+            seen = f"{epoch}:{version}" if ":" in wanted.get(name, "") else version
+            found.setdefault(name, []).append(seen)
+        return found
+
+    def newer(self, is_now: str, wanted: str) -> bool:
+        compared = f'%{{lua: print(rpm.vercmp("{is_now}", "{wanted}"))}}'
+        return said_by("rpm", "--eval", compared)[:1] == ["1"]
+
+    def since(self, names: list[str], moment: float) -> list[str]:
+        rows = self.query("%{NAME} %{INSTALLTIME} -", names)
+        return sorted({name for name, installed, _ in rows if float(installed) > moment})
+
+    def query(self, form: str, names: Iterable[str]) -> list[list[str]]:
+        lines = said_by("rpm", "--query", f"--queryformat={form}\n", "--", *names) if names else []
+        rows = [line.split() for line in lines]
+        return [row for row in rows if len(row) == 3]  # "package … is not installed" has more
+
+
+def said_by(*argv: str) -> list[str]:
+    return subprocess.run(argv, capture_output=True, text=True).stdout.splitlines()
 
 
 def drift_of_users(users: list[dict[str, Any]]) -> list[str]:
@@ -218,8 +252,9 @@ def stack() -> dict[str, str]:
         return {}
 
 
-def look(wanted: dict[str, list[Any]]) -> dict[str, object]:
-    differing = differing_packages(wanted["packages"])
+def look(wanted: dict[str, Any]) -> dict[str, object]:
+    of = Rpms() if wanted["package_format"] == "rpm" else Debs()
+    differing = differing_packages(wanted["packages"], of)
     drift = [
         *drift_of_directories(wanted["directories"]),
         *drift_of_files(wanted["files"]),
@@ -232,8 +267,8 @@ def look(wanted: dict[str, list[Any]]) -> dict[str, object]:
         "stack": stack(),
         "drift": drift,
         "packages": differing,
-        "newer": newer_packages(wanted["packages"], differing),
-        "since_boot": installed_since_boot(wanted["packages"]),
+        "newer": newer_packages(wanted["packages"], differing, of),
+        "since_boot": installed_since_boot(wanted["packages"], of),
     }
 
 

@@ -110,6 +110,7 @@ def _question(wanted: Wanted) -> str:
             ],
             "units": [{"name": u.name, "enabled": u.enabled, "active": u.active} for u in wanted.units],
             "packages": wanted.packages,
+            "package_format": wanted.kind.package_format,
             "users": [
                 {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": u.groups}
                 for u in wanted.users

@@ -186,7 +186,7 @@ class SchedulerSection(_Closed):
 
 
 class RepositorySection(_Closed):
-    """An apt repository of the user's own."""
+    """A package repository of the user's own."""
 
     url: str
     suite: str

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 _LOGS = "slurmctld.log slurmd.log slurmdbd.log slurmrestd.log"
 _PACKAGES = "'slurm*' 'munge*' 'mariadb*' 'openmpi*' '*nvidia*'"
-_UNITS = "'slurm*' 'munge*' mariadb clusterwright-gate chrony"
+_UNITS = "'slurm*' 'munge*' mariadb clusterwright-gate chrony chronyd"
 
 EVERYWHERE: Mapping[str, str] = {
-    "versions.txt": f"uname -a; cat /etc/os-release; dpkg-query --show {_PACKAGES} 2>/dev/null",
+    "versions.txt": "uname -a; cat /etc/os-release; "
+    f"{{ dpkg-query --show {_PACKAGES}; rpm --query --all {_PACKAGES}; }} 2>/dev/null",
     "units.txt": f"systemctl list-units --failed --no-pager; systemctl status --no-pager --lines=0 {_UNITS}",
     "gate.json": "cat /run/clusterwright/gate.json",
     "node.json": "cat /etc/clusterwright/node.json",

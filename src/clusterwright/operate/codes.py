@@ -158,4 +158,9 @@ CODES: Mapping[str, Meaning] = {
         "It cannot be written to, or another bundle is being collected there.",
         "bundle lab.yaml --offline --out /proc/site",
     ),
+    "CW8030": Meaning(
+        "This distribution's packages are not collected",
+        "A bundle is an apt repository. A site of Red Hat's family has tools of its own for mirrors.",
+        "bundle cluster.yaml --offline --out site, with software: {distribution: rocky-9}",
+    ),
 }

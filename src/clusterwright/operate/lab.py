@@ -151,17 +151,22 @@ class LabMachines:
 
 def simulated_vendors(lock: Lock, home: LabHome) -> Mirror | None:
     """Simulated packages with the names and versions of the lock, in place of the vendors' own."""
-    wanted = [
+    wanted = vendors_packages(lock)
+    if not wanted:
+        return None
+    made = build(packages(wanted, host_architecture()), home.vendor, home.vendor_key)
+    return Mirror(f"file:{VENDOR_FOLDER}/{made.name}", "/", (), str(made / KEY_FILE))
+
+
+def vendors_packages(lock: Lock) -> list[Wanted]:
+    """What a lock has that no distribution carries."""
+    return [
         Wanted(component, row.version, package, version)
         for rows in lock.pools.values()
         for component, row in rows.items()
         if row.repository != DISTRIBUTION
         for package, version in row.packages.items()
     ]
-    if not wanted:
-        return None
-    made = build(packages(wanted, host_architecture()), home.vendor, home.vendor_key)
-    return Mirror(f"file:{VENDOR_FOLDER}/{made.name}", "/", (), str(made / KEY_FILE))
 
 
 def host_architecture() -> str:

@@ -9,7 +9,17 @@ from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, With
 from clusterwright.spec.base import Described
 from clusterwright.spec.surroundings import Beside
 
-Distribution = Literal["debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"]
+Distribution = Literal[
+    "amazon-2023",
+    "debian-12",
+    "debian-13",
+    "rhel-10",
+    "rhel-9",
+    "rocky-10",
+    "rocky-9",
+    "ubuntu-22.04",
+    "ubuntu-24.04",
+]
 
 PACKAGE = r"^[a-z0-9][a-z0-9+.:-]+$"
 REPOSITORY = r"^(https?://[^\s/@]+|file:/)(/[^\s]*)?$"
@@ -40,16 +50,16 @@ Versions = dict[
 
 
 class Repository(Described):
-    """An apt repository of the user's own."""
+    """A package repository of the user's own: for apt, or for dnf."""
 
     url: Annotated[str, Field(pattern=REPOSITORY)]
     """Base URL."""
     suite: Annotated[str, Field(pattern=SUITE)] = "./"
-    """Suite, or `./` for a flat repository."""
+    """Suite, or `./` for a flat repository; of no meaning to dnf."""
     components: list[Annotated[str, Field(pattern=SUITE)]] = []
-    """Components; none for a flat repository."""
+    """Components; none for a flat repository, and for dnf."""
     key: Beside
-    """Path of the public key that signs it, beside the description."""
+    """Path of the public key that signs its index (of RPMs, repomd.xml), beside the description."""
 
 
 class Software(Described):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from gates.node import Node, Unmet, Unseen
+from gates import packages
+from gates.node import Node, Unmet
 
 MODULES = {
     "amdgpu": ("amdgpu",),
@@ -23,20 +24,14 @@ def stack(node: Node) -> str:
     """Every locked package is installed at its version and held there."""
     wanted = {name: version for row in node.stack.values() for name, version in row["packages"].items()}
     held = {name for row in node.stack.values() for name in row["hold"]}
-    form = "${Package}\\t${Version}\\t${db:Status-Want}\\t${db:Status-Status}\\n"
-    status, output = node.run("dpkg-query", "--show", f"--showformat={form}", *sorted(wanted))
-    if status not in (0, 1):  # 1: some package is not known
-        raise Unseen(f"dpkg-query does not answer: {(output or 'no output').splitlines()[-1]}")
-    rows = [line.split("\t") for line in output.splitlines() if line.count("\t") == 3]
-    seen = {name: (version, want) for name, version, want, state in rows if state == "installed"}
+    seen, kept = packages.look(node, sorted(wanted))
     for name, version in sorted(wanted.items()):
         if name not in seen:
             raise Unmet(f"{name} {version or ''}".strip(), "not installed", APPLY)
-        if version and seen[name][0] != version:
+        if version and version not in seen[name]:
             raise Unmet(f"{name} {version}", seen[name][0], APPLY)
-    for name in sorted(held & set(seen)):
-        if seen[name][1] != "hold":
-            raise Unmet(f"{name} held", "an upgrade may move it", f"Run `apt-mark hold {name}`")
+    for name in sorted((held & set(seen)) - kept):
+        raise Unmet(f"{name} held", "an upgrade may move it", packages.how_to_hold(node, name))
     return f"{len(wanted)} packages as locked"
 
 

@@ -74,6 +74,11 @@ class _Work:
 
 def collect(subject: Subject, wishes: Wishes, report: Report) -> Collected:
     """Run again after any interruption, it goes on. Raises Refused where there is nothing to publish."""
+    name = subject.handoff.software["distribution"]
+    if distribution(name).packages != "deb":
+        what = f"packages of {name} are dnf's, and only apt's are collected"
+        remedy = "Mirror them with `dnf reposync`, and name the mirror as `software.mirror`"
+        raise refuse("CW8030", Where(path="software.distribution"), what, remedy)
     with _alone(wishes.out), signer(wishes.key) as signing:
         try:
             return _collect(subject, wishes, report, signing)

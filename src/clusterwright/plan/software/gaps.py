@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterwright.catalog.distributions import distribution
 from clusterwright.finding import Finding, Severity, Where
 from clusterwright.plan.software.lock import Lock
+
+_NO_FOLDERS = (".gz", ".repo")
+"""How addresses end that are none of a repository."""
 
 
 def gaps(lock: Lock, file: str) -> Iterator[Finding]:
@@ -18,7 +22,7 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
         for component, locked in rows.items():
             if not locked.packages:
                 nameless.add(f"{component} {locked.version}")
-            elif locked.repository is None:
+            elif locked.repository is None or _unreadable(lock, locked.repository):
                 homeless.add(f"{component} {locked.version}")
             for package, version in locked.packages.items():
                 if version is None:
@@ -35,3 +39,10 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
         what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
         remedy = "What the repository has of that name is taken; the lock says `null`"
         yield Finding("CW1368", where, what, remedy, Severity.NOTE)
+
+
+def _unreadable(lock: Lock, repository: str) -> bool:
+    """What is handed out as an archive, or as another file: dnf reads folders."""
+    sources = lock.repositories.get(repository, {}).values()
+    with_dnf = distribution(lock.distribution).packages == "rpm"
+    return with_dnf and any(source.url.endswith(_NO_FOLDERS) for source in sources)

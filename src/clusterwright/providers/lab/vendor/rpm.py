@@ -89,7 +89,12 @@ def spec(package: VendorPackage, paths: list[str]) -> str:
 
 def _scripts(package: VendorPackage) -> list[tuple[str, str]]:
     names = {"preinst": "pre", "postinst": "post", "prerm": "preun"}
-    return [(names[name], script.partition("\n")[2]) for name, script in package.scripts().items()]
+    # An upgrade runs the old package's %preun after the new one's %post, and tells it that one is left.
+    first = {"prerm": '[ "$1" = 0 ] || exit 0\n'}
+    return [
+        (names[name], first.get(name, "") + script.partition("\n")[2])
+        for name, script in package.scripts().items()
+    ]
 
 
 def _relation(text: str) -> str:
