@@ -127,7 +127,8 @@ def link_collection(folder: Path) -> None:
 
 
 def _message(result: Mapping[str, Any]) -> str:
-    return str(result.get("msg") or result.get("stderr") or result.get("stdout") or "").strip()
+    said = str(result.get("msg") or result.get("stderr") or result.get("stdout") or "").strip()
+    return " ".join([said, *map(str, result.get("failures") or ())])  # dnf names there what it does not find
 
 
 def _last_lines(done: Any) -> str:
