@@ -61,12 +61,19 @@ def test_a_gap_is_not_counted_as_nothing() -> None:
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
-    made = plan(load(CLUSTERS / "aws-p5.yaml").spec)
-    gpu = made.cost.pools[2]
+    far = HEAD.replace("us-east-1", "eu-north-1")
+    made = plan(loads(f"{far}  gpu: {{roles: compute, machine: p5.48xlarge}}\n").spec)
+    gpu = made.cost.pools[1]
     assert gpu.elsewhere and (gpu.elsewhere.region, gpu.elsewhere.usd_per_hour) == ("us-east-1", 55.04)
     figures = summary(made)
     assert (figures.usd_per_hour, figures.usd_per_month) == (None, None)
     assert figures.nodes_of_unknown_price == figures.nodes
+
+
+def test_an_example_costs_what_its_block_costs() -> None:
+    made = plan(load(CLUSTERS / "aws-p5.yaml").spec).cost
+    assert [pool.pool for pool in made.unpriced] == ["controller", "login"]
+    assert made.usd_per_hour == pytest.approx(8 * 34.608)
 
 
 def test_machines_of_ones_own_have_no_price() -> None:

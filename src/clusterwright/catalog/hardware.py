@@ -19,7 +19,9 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Nic:
-    """One network card: index, kind (`ethernet`, `efa`, `gvnic`, `mrdma`, `infiniband`) and Gbit/s."""
+    """One network card: index, kind and Gbit/s.
+
+    Kinds: `ethernet`, `efa`, `gvnic`, `idpf`, `mrdma`, `infiniband`."""
 
     index: int
     kind: str

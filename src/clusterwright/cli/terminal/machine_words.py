@@ -50,7 +50,8 @@ def cost_words(cost: Cost) -> str:
     if cost.dates:
         of = " to ".join(dict.fromkeys((cost.dates[0], cost.dates[-1])))
         hour, month = dollars(cost.usd_per_hour), dollars(cost.usd_per_month)
-        parts.append(f"{hour} an hour, {month} a month of {HOURS_A_MONTH} h, at prices of {of}")
+        least = "at least " if cost.unpriced else ""
+        parts.append(f"{least}{hour} an hour, {month} a month of {HOURS_A_MONTH} h, at prices of {of}")
         parts.append(f"without {NOT_INCLUDED}")
     if cost.unpriced:
         asked: Counter[str] = Counter()

@@ -57,8 +57,10 @@ def _pools(figures: Summary) -> Table:
     table.add_column("MACHINE", no_wrap=True)
     table.add_column("GPUS", str(figures.gpus or ""), no_wrap=True)
     table.add_column("NETWORK", no_wrap=True)
-    table.add_column("POWER", _total_watts(figures))
+    drawn = _is_power_known(figures)
     priced = any(pool.capacity for pool in figures.pools)
+    if drawn:
+        table.add_column("POWER", _total_watts(figures))
     if priced:
         table.add_column("COST", _total_cost(figures))
     for pool in figures.pools:
@@ -70,7 +72,7 @@ def _pools(figures: Summary) -> Table:
             pool.machine,
             _gpus(pool),
             "\n".join(f"{cards.count} × {cards.gbps}G {cards.kind}" for cards in pool.cards),
-            "unknown" if pool.watts is None else _kilowatts(pool.watts),
+            *([_watts(pool)] if drawn else []),
             *([_pool_cost(pool)] if priced else []),
         )
     return table
@@ -80,11 +82,17 @@ def _gpus(pool: PoolFigures) -> str:
     return f"{pool.nodes} × {pool.gpus // pool.nodes} {pool.gpu_type}" if pool.gpus else ""
 
 
+def _is_power_known(figures: Summary) -> bool:
+    return figures.nodes_of_unknown_watts < figures.nodes
+
+
+def _watts(pool: PoolFigures) -> str:
+    return "unknown" if pool.watts is None else _kilowatts(pool.watts)
+
+
 def _total_watts(figures: Summary) -> str:
     """What nobody knows is said, not counted as nothing."""
     unknown = figures.nodes_of_unknown_watts
-    if unknown == figures.nodes:
-        return "unknown"
     return _kilowatts(figures.watts) + (f" + {unknown} unknown" if unknown else "")
 
 
@@ -109,6 +117,8 @@ def _further(plan: ClusterPlan, figures: Summary) -> Iterator[tuple[str, str]]:
     counted = [(figures.leaves, "leaf switch"), (figures.blocks, "block"), (figures.racks, "rack")]
     yield "fabric", ", ".join([figures.topology, *(_counted(n, what) for n, what in counted if n)])
     yield "partitions", ", ".join(_partition(partition) for partition in plan.partitions)
+    if not _is_power_known(figures):
+        yield "power", "no source tells what these machines draw"
     if plan.cost.pools:
         yield "cost", cost_words(plan.cost)
     distribution = plan.spec.software.distribution
