@@ -97,13 +97,13 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
     [finding] = json.loads(last.strip().splitlines()[-1])["outcome"]["failed"]
     assert finding["code"] == "CW8018" and finding["path"] == "gpu-001" and "gate nvlink" in finding["what"]
     assert f"versions: {{driver: {OLD}" in finding["remedy"]
-    assert "clusterwright: roll stopped: gate nvlink" in desk.run("status", "story")
+    assert "clusterwright: roll stopped: gate nvlink" in desk.run("status", "story", code=1)
     assert desk.on("gpu-002", VERSION).split() == [OLD] and desk.boots("gpu-002") == boots["gpu-002"]
 
     desk.run("node", "mend", "story", "gpu-001")
     second = desk.until("Install every package", "up", "cluster.yaml", "--roll", "--json")
     desk.kill(second)
-    assert "clusterwright: roll: driver" in desk.run("status", "story")
+    assert "clusterwright: roll: driver" in desk.run("status", "story", code=1)
 
     assert desk.outcome("up", "cluster.yaml", "--roll")["accepted"]
     assert {desk.on(node, VERSION).strip() for node in ("gpu-001", "gpu-002")} == {NEW}
