@@ -36,6 +36,7 @@ LOCAL_MAJOR = 240  # local and experimental use: never a real GPU
 needs_mknod = pytest.mark.skipif(os.geteuid() != 0, reason="device nodes need root")
 
 H100 = "NVIDIA H100 80GB HBM3"
+BUSES = ("1B", "43", "52", "61", "9D", "C3", "D1", "DF", "F1")
 DRIVER = "580.95.05"
 STACK: dict[str, dict[str, Any]] = {
     "driver": {
@@ -234,8 +235,10 @@ class Tree:
 
 def smi(count: int, *, model: str = H100, memory: int | str = 81559) -> str:
     """A shell script's lines: what nvidia-smi tells of so many healthy GPUs."""
-    rest = "00000000:1B:00.0, Enabled, 0, No, No, Not Active, Not Active, Not Active, 5, 16, Completed"
-    table = "\n".join(f"echo '{index}, {model}, {memory}, {rest}'" for index in range(count))
+    rest = "Enabled, 0, No, No, Not Active, Not Active, Not Active, 5, 16, Completed, Disabled"
+    table = "\n".join(
+        f"echo '{index}, {model}, {memory}, 00000000:{BUSES[index]}:00.0, {rest}'" for index in range(count)
+    )
     links = "".join(f"\\n\\t Link {link}: 26.562 GB/s" for link in range(18))
     shown = "\n".join(
         f"printf 'GPU {index}: {model} (UUID: GPU-{index}){links}\\n'" for index in range(count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -104,6 +105,7 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "power brake": ("throttle", lambda t: t.inject("power-brake", 7)),
     "an Xid for a reboot": ("xid", lambda t: t.write("/kernel.log", XID.format(79, "fallen off the bus"))),
     "an Xid that tells its action": ("xid", lambda t: t.write("/kernel.log", XID.format(154, CHANGED))),
+    "a GPU that somebody cut": ("mig", shown("Completed, Disabled", "Completed, Enabled")),
     "a row waits": ("ecc", shown("0, No, No", "0, Yes, No")),
     "no spare row": ("ecc", shown("0, No, No", "0, No, Yes")),
     "uncorrected errors": ("ecc", shown("0, No, No", "2, No, No")),
@@ -129,7 +131,7 @@ def test_a_healthy_node_passes_every_gate(healthy: Tree) -> None:
     assert set(gates.values()) == {"pass"}
     assert list(gates) == [
         "plan", "name", "stack", "driver-loaded", "user-driver", "modules", "gpus", "gpu-driver",
-        "gpu-devices", "gpu-services", "persistence", "pci-link", "nvlink", "nvlink-fabric", "ecc",
+        "gpu-devices", "gpu-services", "persistence", "pci-link", "nvlink", "nvlink-fabric", "mig", "ecc",
         "throttle", "xid", "fabric-cards", "link-names", "memlock", "mounts", "clock", "disk",
         "memory", "cpus",
     ]  # fmt: skip
@@ -250,6 +252,54 @@ def test_every_fault_that_a_node_can_see_is_tried() -> None:
     assert set(FAULTS) | set(LUSTRE_FAULTS) | between_nodes == set(faults.FAULTS)
 
 
+def cut(tree: Tree) -> None:
+    """GPU 2 in two instances, as planned."""
+    tree.simulator("nvidia-smi")
+    tree.expected["mig"] = {str(gpu): [] for gpu in range(8)}
+    tree.expected["mig"]["2"] = [{"profile": "3g.40gb", "id": 9, "start": start} for start in (0, 4)]
+    tree.plan()
+    for link in ("2.0-instance", "2.0-compute", "2.4-instance", "2.4-compute"):
+        tree.write(f"/dev/mig/{link}", "")
+    ask(tree, "-i", "2", "-mig", "1")
+    ask(tree, "mig", "-i", "2", "-cgi", "9:0,9:4", "-C")
+
+
+def ask(tree: Tree, *words: str) -> None:
+    done = subprocess.run([tree.bin / "nvidia-smi", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@needs_mknod
+def test_instances_are_where_they_are_planned(healthy: Tree) -> None:
+    cut(healthy)
+    assert healthy.failed("--quick") == []
+    assert healthy.seen("mig", "--quick") == "2 instances as planned"
+
+
+@needs_mknod
+@pytest.mark.parametrize(
+    ("seen", "commands"),
+    [
+        ("no such instance", [["-gi", "2", "-dci"], ["-gi", "2", "-dgi"]]),
+        ("instance 2 has no compute instance", [["-gi", "2", "-dci"]]),
+        ("no such instance", [["-dci"], ["-dgi"], ["-cgi", "0", "-C"]]),
+    ],
+)
+def test_an_instance_that_is_gone_is_named(healthy: Tree, seen: str, commands: list[list[str]]) -> None:
+    cut(healthy)
+    for words in commands:
+        ask(healthy, "mig", "-i", "2", *words)
+    assert healthy.failed("--quick") == ["mig"]
+    assert healthy.seen("mig", "--quick") == seen
+
+
+@needs_mknod
+def test_a_link_that_leads_nowhere_is_named(healthy: Tree) -> None:
+    cut(healthy)
+    (healthy.root / "dev/mig/2.4-compute").unlink()
+    assert healthy.seen("mig", "--quick") == "/dev/mig/2.4-compute leads nowhere"
+
+
 @needs_mknod
 def test_a_mismatch_is_named_as_such(healthy: Tree) -> None:
     healthy.inject("driver-mismatch")
@@ -287,7 +337,7 @@ def test_a_daemon_that_is_started_anew_is_no_fault(healthy: Tree) -> None:
 
 def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> None:
     refusal = "echo 'Field \"fabric.state\" is not a valid field to query.'; exit 2"
-    old = smi(8).replace(", Completed'", "'")
+    old = smi(8).replace(", Completed, Disabled'", ", Disabled'")
     healthy.program("nvidia-smi", f'case "$*" in *fabric.state*) {refusal} ;; esac\n{old}')
     _, gates, _ = healthy.run()
     assert gates["gpus"] == gates["ecc"] == gates["nvlink-fabric"] == "pass"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterwright.catalog.gpu_files import by_vendor, gpu_files
+from clusterwright.catalog.gpu_files import by_vendor, files_of
 from clusterwright.catalog.machines import gpu_models, machines
 
 
@@ -17,5 +17,5 @@ def test_every_vendor_has_its_files_with_a_source() -> None:
 
 def test_files_are_in_the_order_of_their_minors() -> None:
     amd, nvidia = machines()["mi300x-8gpu"], machines()["hgx-h100-8gpu"]
-    assert gpu_files(amd) == tuple(f"/dev/dri/renderD{number}" for number in range(128, 136))
-    assert gpu_files(nvidia) == tuple(f"/dev/nvidia{number}" for number in range(8))
+    assert [files_of(amd).of(gpu) for gpu in amd.gpus] == [f"/dev/dri/renderD{n}" for n in range(128, 136)]
+    assert [files_of(nvidia).of(gpu) for gpu in nvidia.gpus] == [f"/dev/nvidia{n}" for n in range(8)]

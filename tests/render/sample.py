@@ -107,6 +107,7 @@ def handoff(release: str = "24.11", count: int = 2, **scheduler: Any) -> Handoff
             "rest": False,
             "cgroup": {"plugin": "autodetect", "mountpoint": None},
             "config_overrides": False,
+            "mig": {},
             **scheduler,
         },
         software={

@@ -117,6 +117,17 @@ def test_gpus_are_detected_only_where_the_driver_spells_the_type() -> None:
     assert "Type=h100 File=/dev/nvidia[4-7] Cores=48-95" in files(release="23.11")["/etc/slurm/gres.conf"]
 
 
+def test_gpus_that_are_cut_are_a_line_for_each_instance() -> None:
+    cut = {"0": [{"profile": "3g.40gb", "start": 0}, {"profile": "1g.10gb", "start": 4}]}
+    rendered = files(mig={"gpu": cut})
+    assert "Gres=gpu:h100:7,gpu:h100_1g.10gb:1,gpu:h100_3g.40gb:1 " in rendered["/etc/slurm/slurm.conf"]
+    gres = rendered["/etc/slurm/gres.conf"]
+    assert "AutoDetect" not in gres  # what it detects is whole GPUs
+    assert "Type=h100 File=/dev/nvidia[1-3] Cores=0-47" in gres
+    instance = "/dev/nvidia0,/dev/mig/0.4-instance,/dev/mig/0.4-compute"
+    assert f"Type=h100_1g.10gb MultipleFiles={instance} Cores=0-47" in gres
+
+
 def test_a_node_that_plays_a_larger_machine_is_not_bound_to_cores_it_has_not() -> None:
     playing = files(config_overrides=True)
     assert setting(playing["/etc/slurm/slurm.conf"], "SlurmdParameters") == ["config_overrides"]

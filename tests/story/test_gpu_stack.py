@@ -126,3 +126,23 @@ def test_an_older_driver_is_refused_in_place_and_rolled_by_making_nodes_anew(des
     outcome = desk.outcome("up", "cluster.yaml", "--roll", "--rebuild", "gpu")
     assert outcome["accepted"] and outcome["created"] == ["gpu-001", "gpu-002"]
     assert {desk.on(node, VERSION).strip() for node in ("gpu-001", "gpu-002")} == {OLD}
+
+
+def test_gpus_are_cut_into_instances_in_place(desk: Desk) -> None:
+    now = (desk.folder / "cluster.yaml").read_text()
+    desk.describe(now.replace("count: 2}", "count: 2, mig: {gpus: {0: {1g.10gb: 7}, 1: {3g.40gb: 2}}}}"))
+    assert "drain" in desk.run("diff", "cluster.yaml")
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    visible = desk.as_user("srun", "--gres=gpu:h100_1g.10gb:1", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES")
+    assert visible.split() == ["0"]  # of those that the job's devices let it see
+    nodes = desk.outcome("up", "cluster.yaml")["nodes"]
+    assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
+
+
+def test_an_instance_that_is_gone_is_named_and_made_again(desk: Desk) -> None:
+    desk.on("gpu-002", "nvidia-smi mig -i 0 -gi 9 -dci; nvidia-smi mig -i 0 -gi 9 -dgi")
+    said = desk.on("gpu-002", "/usr/lib/clusterwright/gate --quick", code=1)
+    assert "FAIL mig: expected 1g.10gb at slice 2 of /dev/nvidia0, seen no such instance" in said
+    assert "clusterwright: gate mig:" in desk.run("status", "story")
+    desk.on("gpu-002", "systemctl restart clusterwright-mig && /usr/lib/clusterwright/gate --quick")
+    assert "drained" not in desk.run("status", "story")

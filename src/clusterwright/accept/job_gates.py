@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from clusterwright.accept.jobs import Group, Trial
 from clusterwright.accept.result import GateResult, judged
 from clusterwright.accept.session import Ran
 from clusterwright.accept.slurm_text import JobRecord
-from clusterwright.catalog.gpu_files import GpuFiles, files_of, gpu_files
+from clusterwright.catalog.gpu_files import GpuFiles, files_of
 from clusterwright.handoff import Handoff, Node
+from clusterwright.render.machines import INSTANCES, files_by_index
 from clusterwright.spec.nodeset import fold
 
 REFUSED = "EPERM"
@@ -38,12 +40,11 @@ def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, t
     expected = f"a job with 1 of {node.gpus} GPUs opens that one and is refused the others"
     if report is None:
         return _not_run("gpu-isolation", node.name, expected, trial)
-    hardware = handoff.hardware[node.machine]
-    kind, planned = files_of(hardware), gpu_files(hardware)
+    kind, planned = files_of(handoff.hardware[node.machine]), files_by_index(handoff, node)
     said: Mapping[str, str] = report["attempts"]
     attempts = {file: answer for file, answer in said.items() if _is_gpu(file, kind)}
-    # Slurm counts GPUs from 0, in the order of their files.
-    given = {planned[index] for index in report["given"] if index < len(planned)}
+    # Slurm counts GPUs from 0, in the order of gres.conf.
+    given = {file for index in report["given"] if index < len(planned) for file in planned[index]}
     reached = {file for file, answer in attempts.items() if answer not in _NOT_OPENED}
     faults = []
     if len(report["given"]) != 1:
@@ -52,7 +53,7 @@ def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, t
         faults.append(f"could open {fold(leaked)} without having been given it")
     if locked := given - reached:
         faults.append(f"could not open its own {fold(locked)}")
-    if absent := set(planned) - set(attempts):
+    if absent := set(chain.from_iterable(planned)) - set(attempts):
         faults.append(f"{fold(absent)} is not there")
     if modes := {file for file, answer in attempts.items() if answer == "EACCES"}:
         faults.append(f"the file mode and not the cgroup refuses {fold(modes)}")
@@ -64,7 +65,8 @@ def _isolation(handoff: Handoff, node: Node, report: Mapping[str, Any] | None, t
 
 
 def _is_gpu(file: str, kind: GpuFiles) -> bool:
-    return file.startswith(kind.file) and file[len(kind.file) :].isdigit()
+    of_instance = file.startswith(f"{INSTANCES}/")
+    return of_instance or (file.startswith(kind.file) and file[len(kind.file) :].isdigit())
 
 
 def container(trial: Trial) -> list[GateResult]:

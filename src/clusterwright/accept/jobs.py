@@ -14,6 +14,7 @@ from clusterwright.accept.home import Token
 from clusterwright.accept.session import Ran, Session, program
 from clusterwright.catalog.gpu_files import files_of
 from clusterwright.handoff import Handoff, Node
+from clusterwright.render.machines import INSTANCES, cut_of, instance_type
 from clusterwright.spec.nodeset import fold
 
 WAIT_SECONDS = 20
@@ -30,6 +31,8 @@ class Group:
     partition: str
     nodes: tuple[Node, ...]
     gpus: bool
+    kind: str = "gpu"
+    """What a job of one GPU asks for: an instance, where GPUs are cut into some."""
 
     @property
     def names(self) -> str:
@@ -60,21 +63,28 @@ class Trial:
         return not self.reports and self.ran.taken
 
 
-def groups(planned: Iterable[Node]) -> list[Group]:
+def groups(handoff: Handoff, planned: Iterable[Node]) -> list[Group]:
     """Nodes parted by what one job can ask for."""
-    parted: dict[tuple[str, bool], list[Node]] = {}
+    parted: dict[tuple[str, bool, str], list[Node]] = {}
     for node in planned:
         if node.partitions:
-            parted.setdefault((node.partitions[0], node.gpus > 0), []).append(node)
-    return [Group(partition, tuple(nodes), gpus) for (partition, gpus), nodes in sorted(parted.items())]
+            key = node.partitions[0], node.gpus > 0, _kind(handoff, node)
+            parted.setdefault(key, []).append(node)
+    return [Group(key[0], tuple(nodes), *key[1:]) for key, nodes in sorted(parted.items())]
+
+
+def _kind(handoff: Handoff, node: Node) -> str:
+    profiles = sorted(each["profile"] for parts in cut_of(handoff, node).values() for each in parts)
+    return f"gpu:{instance_type(handoff.hardware[node.machine], profiles[0])}" if profiles else "gpu"
 
 
 def isolate(session: Session, handoff: Handoff, group: Group, token: Token) -> Trial:
     """On every node of the group: a task with one GPU tries to open all of them."""
     count = len(group.nodes)
-    shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", "--gres=gpu:1"]
+    shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", f"--gres={group.kind}:1"]
     kinds = {files_of(handoff.hardware[node.machine]) for node in group.nodes}
-    env = {"CLUSTERWRIGHT_GPU_FILES": " ".join(sorted(f"{kind.pattern} {kind.control}" for kind in kinds))}
+    patterns = [f"{kind.pattern} {kind.control}" for kind in kinds]
+    env = {"CLUSTERWRIGHT_GPU_FILES": " ".join([*sorted(patterns), f"{INSTANCES}/[0-9]*"])}
     return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", env)
 
 

@@ -56,11 +56,14 @@ class Together:
 
 
 def squads(handoff: Handoff, groups: Iterable[jobs.Group]) -> list[Squad]:
-    """What of these groups can run NCCL, parted by machine type: what is unlike has no common threshold."""
+    """What of these groups can run NCCL, parted by machine type: what is unlike has no common threshold.
+
+    GPUs that are cut into instances (MIG) reach no other, so NCCL has nothing to say of their nodes.
+    """
     parted: dict[tuple[str, str], list[Node]] = {}
     for group in groups:
         for node in group.nodes:
-            if node.gpus and "nccl" in handoff.software["stacks"].get(node.pool, {}):
+            if group.kind == "gpu" and node.gpus and "nccl" in handoff.software["stacks"].get(node.pool, {}):
                 parted.setdefault((group.partition, node.machine), []).append(node)
     return [
         Squad(partition, tuple(nodes), handoff.hardware[machine])

@@ -159,7 +159,7 @@ def _slurm(
         idle = [node for node in planned if node.name in seen and seen[node.name].idle]
         reached = [node for node in idle if answers[node.name].result()]
         results += _left_alone(planned, seen, {node.name for node in reached})
-        results += _jobs(handoff, jobs.groups(reached), session, connect, token)
+        results += _jobs(handoff, jobs.groups(handoff, reached), session, connect, token)
     return results
 
 
@@ -240,10 +240,10 @@ def _drained(session: Session) -> set[str]:
 
 
 def _has_containers(handoff: Handoff, group: jobs.Group) -> bool:
-    """A runtime, and what gives it GPUs."""
+    """A runtime, and what gives it GPUs: not instances, which CDI names by another number than Slurm."""
     stacks = handoff.software["stacks"]
     toolkit = all("container_toolkit" in stacks.get(node.pool, {}) for node in group.nodes)
-    return bool(handoff.software["containers"]) and toolkit
+    return bool(handoff.software["containers"]) and toolkit and group.kind == "gpu"
 
 
 def _left_alone(

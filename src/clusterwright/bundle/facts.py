@@ -8,7 +8,7 @@ from typing import Any
 
 from clusterwright.bundle import shares
 from clusterwright.bundle.role import Facts
-from clusterwright.catalog import lustre
+from clusterwright.catalog import lustre, mig
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.selinux import rules_for
 from clusterwright.catalog.slurm import releases
@@ -36,6 +36,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "trait": tuple(sorted(traits(hardware))),
         "gpu_vendor": (hardware.gpu_vendor or "none",),
         "gpu_generation": (hardware.gpu_generation or "none",),
+        "mig": (_switch(instances_of(handoff, node)),),
         "nic": tuple(sorted({nic.kind for nic in hardware.nics})),
         "distribution": (str(software["distribution"]),),
         "packages": (distribution(software["distribution"]).packages,),
@@ -60,6 +61,19 @@ def facts(handoff: Handoff, node: Node) -> Facts:
 def stack_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:
     """The locked components of a node's pool, by name."""
     return handoff.software["stacks"].get(node.pool, {})  # type: ignore[no-any-return]  # a section is plain JSON
+
+
+def instances_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:
+    """What each GPU of a node is cut into, by its minor; empty where jobs get whole GPUs only."""
+    cut = handoff.scheduler["mig"].get(node.pool, {}) if "compute" in node.roles else {}
+    if not cut:
+        return {}
+    hardware = handoff.hardware[node.machine]
+    known = mig.profiles(hardware)
+    return {
+        str(gpu.minor): [{**each, "id": known[each["profile"]].id} for each in cut.get(str(gpu.minor), [])]
+        for gpu in hardware.gpus
+    }
 
 
 def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
@@ -95,6 +109,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "stack": stack_of(handoff, node),
         "traits": sorted(traits(handoff.hardware[node.machine])),
         "hardware": handoff.hardware[node.machine],
+        "instances": instances_of(handoff, node),
     }
 
 

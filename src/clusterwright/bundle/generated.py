@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from clusterwright.bundle import repositories, shares
-from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, stack_of
+from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, instances_of, stack_of
 from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health
@@ -144,6 +144,7 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "units": units,
         "packages": repositories.package_format(handoff),
         "stack": stack,
+        "mig": instances_of(handoff, node),
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),
     }
     return json.dumps(body, indent=1, sort_keys=True) + "\n"

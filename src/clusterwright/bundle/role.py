@@ -26,6 +26,7 @@ ORDER = (
     "nvidia_driver",
     "nvidia_fabric",
     "nvidia_imex",
+    "mig",
     "amd_gpu",
     "cuda",
     "nccl",

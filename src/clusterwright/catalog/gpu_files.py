@@ -41,11 +41,6 @@ def by_vendor() -> Mapping[str, GpuFiles]:
     }
 
 
-def gpu_files(hardware: Hardware) -> tuple[str, ...]:
-    """The files of a machine's GPUs in the order of their minors, which is the one that Slurm counts in."""
-    return tuple(files_of(hardware).of(gpu) for gpu in sorted(hardware.gpus, key=lambda gpu: gpu.minor))
-
-
 def files_of(hardware: Hardware) -> GpuFiles:
     """Of a machine that has GPUs."""
     return by_vendor()[str(hardware.gpu_vendor)]

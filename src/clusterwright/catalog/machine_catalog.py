@@ -24,6 +24,8 @@ class GpuModel:
     model: str
     memory_mib: int | None
     tdp_watts: int | None
+    mig: str
+    """Family whose MIG profiles it has; empty where it has none, or no source tells which."""
     source: str
     date: str
 
@@ -110,6 +112,7 @@ def _gpu_model(row: Row) -> GpuModel:
         model=row["model"],
         memory_mib=whole(row["memory_mib"]),
         tdp_watts=whole(row["tdp_watts"]),
+        mig=row.get("mig", ""),
         source=row["source"],
         date=row["date"],
     )

@@ -113,7 +113,7 @@ def _property(new: Handoff, path: str, before: Any, after: Any) -> Iterator[Chan
         what: Kind = _kind(name in before, name in after) if members else "changed"
         impact, units = _price(new, path, name, what)
         loses_jobs = path == "scheduler.partitions" and what == "removed"
-        nodes = _ordered(new.by_name, expand(was["nodes"])) if loses_jobs else reach(new, path, units)
+        nodes = _ordered(new.by_name, expand(was["nodes"])) if loses_jobs else reach(new, path, name, units)
         yield Change(nodes, what, f"{path}.{name}" if name else path, impact, units)
 
 

@@ -13,6 +13,7 @@ _ROLE_OF_UNIT = {
     "slurmd": "compute",
     "sackd": "login",
 }
+_BY_POOL = "scheduler.mig"
 _ON_THE_CONTROLLER = ("fabric.", "scheduler.")
 
 
@@ -23,8 +24,10 @@ def running(handoff: Handoff, unit: str) -> tuple[str, ...]:
     return tuple(node.name for node in nodes)
 
 
-def reach(handoff: Handoff, path: str, units: tuple[str, ...]) -> tuple[str, ...]:
+def reach(handoff: Handoff, path: str, name: str, units: tuple[str, ...]) -> tuple[str, ...]:
     """Nodes that a property touches: those of the daemons that restart, else where it is read."""
+    if path == _BY_POOL:
+        return tuple(node.name for node in handoff.with_role("compute") if node.pool == name)
     if units:
         touched = {name for unit in units for name in running(handoff, unit)}
         return tuple(node.name for node in handoff.nodes if node.name in touched)

@@ -31,6 +31,7 @@ class Node:
     machine: str
     address: str
     gpus: int
+    """As jobs count them: instances (MIG), and GPUs that are whole."""
     features: tuple[str, ...]
     partitions: tuple[str, ...]
     rack: str | None
@@ -53,7 +54,8 @@ class Handoff:
     storage: Mapping[str, Any]
     """`shares` by mount point."""
     scheduler: Mapping[str, Any]
-    """`release`, `partitions`, `accounts`, `options`, `accounting`, `rest`, `cgroup`, `config_overrides`."""
+    """`release`, `partitions`, `accounts`, `options`, `accounting`, `rest`, `cgroup`, `config_overrides`,
+    `mig`: instances by pool and minor of their GPU."""
     software: Mapping[str, Any]
     """`distribution`, `packages`, `slurm_repository`, `containers`, `monitoring`; the lock: `stacks` by pool,
     `repositories`."""

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 from clusterwright.handoff.document import Handoff, Node
 from clusterwright.handoff.software import software_section
+from clusterwright.plan.mig import Cut, cut
 from clusterwright.plan.model import ClusterPlan
 
 
@@ -18,7 +19,8 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         for name, pool in pools.items()
     }
     features = {name: tuple(sorted(pool.features)) for name, pool in pools.items()}
-    gpus = {machine: len(row.gpus) for machine, row in plan.hardware.items()}
+    cuts = {name: cut(pool.mig, plan.hardware[pool.machine]) for name, pool in pools.items()}
+    gpus = {name: _counted(cuts[name], len(plan.hardware[pool.machine].gpus)) for name, pool in pools.items()}
     nodes = tuple(
         Node(
             name=node.name,
@@ -27,7 +29,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             site=node.site,
             machine=node.machine,
             address=node.address,
-            gpus=gpus[node.machine],
+            gpus=gpus[node.pool],
             features=features[node.pool],
             partitions=compute_partitions[node.pool],
             rack=node.rack,
@@ -70,6 +72,19 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "rest": spec.scheduler.rest,
             "cgroup": {"plugin": ground.cgroup_plugin, "mountpoint": ground.cgroup_mountpoint},
             "config_overrides": ground.simulated,
+            "mig": {name: _section(parts) for name, parts in cuts.items() if parts},
         },
         software=software_section(plan),
     )
+
+
+def _counted(parts: Cut, gpus: int) -> int:
+    """As jobs count them: instances, and GPUs that are whole."""
+    return gpus - len(parts) + sum(map(len, parts.values()))
+
+
+def _section(parts: Cut) -> dict[str, list[dict[str, str | int]]]:
+    return {
+        str(minor): [{"profile": place.profile, "start": place.start} for place in places]
+        for minor, places in parts.items()
+    }

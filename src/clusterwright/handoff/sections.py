@@ -172,8 +172,18 @@ class CgroupSection(_Closed):
     mountpoint: str | None
 
 
+class InstanceSection(_Closed):
+    """A GPU instance: its MIG profile, and the memory slice at which it begins."""
+
+    profile: str
+    start: int
+
+
 class SchedulerSection(_Closed):
-    """Slurm. `config_overrides`: nodes have other hardware than they say."""
+    """Slurm. `config_overrides`: nodes have other hardware than they say.
+
+    `mig`: by pool and minor of a GPU, the instances that it is cut into; whole GPUs are not in it.
+    """
 
     release: str
     partitions: dict[str, PartitionSection]
@@ -183,6 +193,7 @@ class SchedulerSection(_Closed):
     rest: bool
     cgroup: CgroupSection
     config_overrides: bool
+    mig: dict[str, dict[str, list[InstanceSection]]] = {}
 
 
 class RepositorySection(_Closed):

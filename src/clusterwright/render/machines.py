@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from clusterwright.catalog.gpu_files import files_of
 from clusterwright.catalog.hardware import Hardware
@@ -12,6 +13,8 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import expand, fold
 
 _USABLE_MEMORY = 0.95
+INSTANCES = "/dev/mig"
+"""Where the files of GPU instances (MIG) are."""
 
 
 def memory_for_jobs(hardware: Hardware) -> int:
@@ -29,6 +32,10 @@ class Group:
     pool: str
     hardware: Hardware
     features: tuple[str, ...]
+    gpus: int
+    """As jobs count them."""
+    cut: Mapping[str, Sequence[Mapping[str, Any]]]
+    """Instances by the minor of their GPU."""
 
     @property
     def real_memory(self) -> int:
@@ -36,8 +43,11 @@ class Group:
 
     @property
     def gres(self) -> str | None:
-        gpus = len(self.hardware.gpus)
-        return f"gpu:{self.hardware.gpu_type}:{gpus}" if gpus else None
+        whole = len(self.hardware.gpus) - len(self.cut)
+        kinds = Counter(each["profile"] for instances in self.cut.values() for each in instances)
+        parts = [f"gpu:{self.hardware.gpu_type}:{whole}"] if whole else []
+        parts += [f"gpu:{instance_type(self.hardware, name)}:{kinds[name]}" for name in sorted(kinds)]
+        return ",".join(parts) or None
 
 
 def groups(handoff: Handoff) -> tuple[Group, ...]:
@@ -45,15 +55,23 @@ def groups(handoff: Handoff) -> tuple[Group, ...]:
     members: dict[tuple[str, str, tuple[str, ...]], list[Node]] = defaultdict(list)
     for node in handoff.with_role("compute"):
         members[node.pool, node.machine, node.features].append(node)
-    return tuple(_group(members[key], handoff.hardware[key[1]]) for key in sorted(members))
+    cuts = handoff.scheduler["mig"]
+    return tuple(
+        _group(members[key], handoff.hardware[key[1]], cuts.get(key[0], {})) for key in sorted(members)
+    )
 
 
-def _group(nodes: list[Node], hardware: Hardware) -> Group:
+def _group(nodes: list[Node], hardware: Hardware, cut: Mapping[str, Sequence[Mapping[str, Any]]]) -> Group:
     by_name = {node.name: node.address for node in nodes}
     names = fold(by_name)
     addresses = [by_name[name] for name in expand(names)]
     folded = fold_addresses(addresses) if all(addresses) else None
-    return Group(names, folded, nodes[0].pool, hardware, nodes[0].features)
+    return Group(names, folded, nodes[0].pool, hardware, nodes[0].features, nodes[0].gpus, cut)
+
+
+def instance_type(hardware: Hardware, profile: str) -> str:
+    """What jobs ask for: `h100_1g.10gb`."""
+    return f"{hardware.gpu_type}_{profile}"
 
 
 def fold_addresses(addresses: Iterable[str]) -> str:
@@ -73,10 +91,13 @@ def fold_addresses(addresses: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """GPUs beside the same cores, as one line of gres.conf names them."""
+    """One line of gres.conf: GPUs beside the same cores, or an instance of one."""
 
+    type: str
     files: str
     cores: str
+    several: bool = False
+    """Several files are one device."""
 
 
 def is_detectable(hardware: Hardware) -> bool:
@@ -85,13 +106,46 @@ def is_detectable(hardware: Hardware) -> bool:
     return hardware.gpu_vendor == "nvidia" and str(hardware.gpu_type) in detected_name
 
 
-def devices(hardware: Hardware) -> tuple[Devices, ...]:
+def devices(group: Group) -> tuple[Devices, ...]:
     """GPUs in the order of their minors, which Slurm wants, joined where their cores are the same."""
+    lines: list[Devices] = []
     runs: list[tuple[str, list[str]]] = []
-    files = files_of(hardware)
+    hardware, files = group.hardware, files_of(group.hardware)
     for gpu in sorted(hardware.gpus, key=lambda gpu: gpu.minor):
-        if runs and runs[-1][0] == gpu.cores:
+        if str(gpu.minor) in group.cut:
+            for instance in group.cut[str(gpu.minor)]:
+                name = ",".join([files.of(gpu), *instance_files(gpu.minor, instance["start"])])
+                lines.append(Devices(instance_type(hardware, instance["profile"]), name, gpu.cores, True))
+        elif runs and runs[-1][0] == gpu.cores:
             runs[-1][1].append(files.of(gpu))
         else:
             runs.append((gpu.cores, [files.of(gpu)]))
-    return tuple(Devices(fold(names), cores) for cores, names in runs)
+    whole = [Devices(str(hardware.gpu_type), fold(names), cores) for cores, names in runs]
+    return (*whole, *lines)
+
+
+def files_by_index(handoff: Handoff, node: Node) -> tuple[tuple[str, ...], ...]:
+    """The files of each GPU and instance of a node, in the order in which Slurm counts them."""
+    hardware, cut = handoff.hardware[node.machine], cut_of(handoff, node)
+    gpus = sorted(hardware.gpus, key=lambda gpu: gpu.minor)
+    whole = [(files_of(hardware).of(gpu),) for gpu in gpus if str(gpu.minor) not in cut]
+    instances = [
+        (files_of(hardware).of(gpu), *instance_files(gpu.minor, each["start"]))
+        for gpu in gpus
+        for each in cut.get(str(gpu.minor), ())
+    ]
+    return (*whole, *instances)
+
+
+def cut_of(handoff: Handoff, node: Node) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """Instances of a node by the minor of their GPU; empty where jobs get whole GPUs only."""
+    found: Mapping[str, Any] = handoff.scheduler["mig"].get(node.pool, {})
+    return found
+
+
+def instance_files(minor: int, start: int) -> tuple[str, str]:
+    """Links that the role `mig` keeps to the files that a program with the instance opens beside its GPU's.
+
+    The driver numbers instances as it makes them, so that their own files can be named on the node only.
+    """
+    return f"{INSTANCES}/{minor}.{start}-instance", f"{INSTANCES}/{minor}.{start}-compute"

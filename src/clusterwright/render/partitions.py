@@ -21,18 +21,23 @@ class Line:
 
 
 def lines(handoff: Handoff, *, accounting: bool) -> tuple[Line, ...]:
-    machines: dict[str, set[str]] = defaultdict(set)
+    machines: dict[str, set[tuple[str, int]]] = defaultdict(set)
     for node in handoff.with_role("compute"):
         for name in node.partitions:
-            machines[name].add(node.machine)
+            machines[name].add((node.machine, node.gpus))
     partitions: Mapping[str, Mapping[str, Any]] = handoff.scheduler["partitions"]
     return tuple(
-        Line(name, _settings(partition, [handoff.hardware[m] for m in sorted(machines[name])], accounting))
+        Line(
+            name,
+            _settings(
+                partition, [(handoff.hardware[m], gpus) for m, gpus in sorted(machines[name])], accounting
+            ),
+        )
         for name, partition in sorted(partitions.items())
     )
 
 
-def _settings(partition: Mapping[str, Any], hardware: list[Hardware], accounting: bool) -> str:
+def _settings(partition: Mapping[str, Any], hardware: list[tuple[Hardware, int]], accounting: bool) -> str:
     settings: dict[str, object] = {
         "Nodes": partition["nodes"],
         "Default": "YES" if partition["default"] else "NO",
@@ -47,20 +52,22 @@ def _settings(partition: Mapping[str, Any], hardware: list[Hardware], accounting
     return " ".join(f"{key}={value}" for key, value in settings.items())
 
 
-def _shares(hardware: Iterable[Hardware], accounting: bool) -> dict[str, object]:
+def _shares(hardware: Iterable[tuple[Hardware, int]], accounting: bool) -> dict[str, object]:
     """What a job gets that asks only for GPUs, or only for CPUs: its part of the machine.
+
+    Machines come with their GPUs as jobs count them.
 
     Where a partition has several machine types, the smallest part fits everywhere.
     """
     machines = list(hardware)
-    with_gpus = [machine for machine in machines if machine.gpus]
+    with_gpus = [(machine, gpus) for machine, gpus in machines if gpus]
     shares: dict[str, object] = {}
     if machines:
-        shares["DefMemPerCPU"] = min(memory_for_jobs(machine) // machine.cpus for machine in machines)
+        shares["DefMemPerCPU"] = min(memory_for_jobs(machine) // machine.cpus for machine, _ in machines)
     if with_gpus:
-        cpus = min(machine.cpus // len(machine.gpus) for machine in with_gpus)
+        cpus = max(1, min(machine.cpus // gpus for machine, gpus in with_gpus))
         shares["DefCpuPerGPU"] = cpus
-        shares["DefMemPerGPU"] = min(memory_for_jobs(machine) // len(machine.gpus) for machine in with_gpus)
+        shares["DefMemPerGPU"] = min(memory_for_jobs(machine) // gpus for machine, gpus in with_gpus)
         if accounting:
             shares["TRESBillingWeights"] = f"CPU=1,GRES/gpu={cpus}"
     return shares

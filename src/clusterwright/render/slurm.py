@@ -73,12 +73,8 @@ def _without_overridden(text: str, chosen: set[str]) -> str:
 
 
 def _gres(group: machines.Group, release: SlurmRelease) -> dict[str, Any]:
-    detected = release.detects_nvidia and machines.is_detectable(group.hardware)
-    return {
-        "names": group.names,
-        "type": group.hardware.gpu_type,
-        "devices": () if detected else machines.devices(group.hardware),
-    }
+    detected = release.detects_nvidia and machines.is_detectable(group.hardware) and not group.cut
+    return {"names": group.names, "devices": () if detected else machines.devices(group)}
 
 
 def _cgroup(handoff: Handoff) -> dict[str, object]:

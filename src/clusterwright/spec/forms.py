@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from clusterwright.spec import (
     capacity,
     cluster,
+    mig,
     name,
     parallel,
     people,
@@ -55,6 +56,8 @@ FORMS: Mapping[str, Form] = {
     ),
     pool.MACHINE: Form("machine type", "Write it as the catalog does, for instance `p5.48xlarge`"),
     pool.FEATURE: Form("Slurm feature", "Begin with a letter; then letters, digits, '_', '.' and '-'"),
+    mig.PROFILE: Form("MIG profile", "Write it as nvidia-smi does, for instance `1g.10gb`"),
+    mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
     software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),

@@ -9,6 +9,7 @@ from pydantic import Field, StrictInt
 
 from clusterwright.spec.base import Described, OneOrMany
 from clusterwright.spec.capacity import Capacity
+from clusterwright.spec.mig import Mig
 from clusterwright.spec.name import Label, NodeSet
 from clusterwright.spec.quantity import Watts
 from clusterwright.spec.software import Versions
@@ -56,5 +57,7 @@ class Pool(Described):
     """As `software.versions`, for this pool; instead of it where pools may differ, as in their driver."""
     capacity: Capacity | None = None
     """How a cloud is asked for these machines; without it, on demand."""
+    mig: Mig | None = None
+    """How the GPUs are cut into instances (MIG); without it, jobs get whole GPUs."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""

@@ -16,6 +16,8 @@ UNREADY = ("In Progress", "Not Started")
 def nvlink(node: Node) -> str:
     """Every GPU has all links of its model, and none is without a signal."""
     planned = node.health["nvlinks"]
+    if node.planned.get("mig") and node.hardware["gpu_generation"] == "ampere":
+        raise Unseen("an A100 that is cut into instances (MIG) has its NVLinks off")
     down: dict[str, list[str]] = {row["index"]: [] for row in smi.rows(node)}
     status, output = node.run("nvidia-smi", "nvlink", "--status")
     if status:

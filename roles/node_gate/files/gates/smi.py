@@ -21,6 +21,7 @@ FIELDS = (
     "pcie.link.gen.max",
     "pcie.link.width.current",
     "fabric.state",
+    "mig.mode.current",
 )
 UNKNOWN_FIELD = re.compile(r'Field "([^"]+)" is not a valid field to query')
 NO_DEVICE = 6  # nvidia-smi's status when the driver answers and has no GPU

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files as package_files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,7 +17,8 @@ from pathlib import Path
 from clusterwright.finding import Where, refuse
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.files import link, place, remove_tree, write_atomically, write_json
-from clusterwright.providers.lab.simulators import rdma
+from clusterwright.providers.lab.simulators import capabilities, rdma
+from clusterwright.providers.lab.simulators.facts import model_named
 from clusterwright.providers.lab.simulators.hardware import (
     GpuState,
     Hardware,
@@ -46,6 +48,8 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     _write_sys(folder / "sys" / "amdgpu", amd)
     write_cards(folder / "sys", hardware)
     _write_devices(folder / "dev", _amd_devices(amd) if amd else _devices(nvidia))
+    if any(model_named(gpu.model).mig for gpu in nvidia):
+        _write_capabilities(folder, replace(hardware, gpus=tuple(nvidia)))
     write_tree(folder / "class", rdma.tree(hardware))
     write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())
@@ -97,6 +101,18 @@ def _amd_devices(present: list[SimulatedGpu]) -> dict[str, tuple[int, int]]:
     """`attach` shows the render nodes in /dev/dri."""
     major, _ = local_majors()
     return {"kfd": (major, 0)} | {f"renderD{128 + gpu.minor}": (major, 128 + gpu.minor) for gpu in present}
+
+
+def _write_capabilities(folder: Path, hardware: Hardware) -> None:
+    """What MIG instances are opened by; they share the second major, which has few other numbers."""
+    (folder / "caps").mkdir(exist_ok=True)
+    (folder / "proc" / "nvidia-caps").mkdir(exist_ok=True)
+    write_atomically(folder / "proc" / "nvidia-caps" / "mig-minors", capabilities.minors(hardware))
+    _, major = local_majors()
+    _write_devices(
+        folder / "caps",
+        {f"nvidia-cap{number}": (major, number) for number in capabilities.in_use(hardware)},
+    )
 
 
 def _is_amd(gpu: SimulatedGpu) -> bool:

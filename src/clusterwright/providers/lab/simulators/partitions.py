@@ -10,7 +10,6 @@ from pathlib import Path
 
 from .node import Node
 
-_SLICES = 8
 _FIRST_INSTANCE = {"7g": 0, "4g": 1, "3g": 1, "2g": 3, "1g": 7}
 """The lowest instance id that a profile of this size is given."""
 
@@ -26,15 +25,10 @@ class Profile:
     memory_gib: str
     slices: int
     compute: int
+    starts: tuple[int, ...]
+    """Memory slices at which it can begin."""
     parts: Mapping[str, str]
     """Multiprocessors and engines as `mig -lgip` shows them; empty where no source tells."""
-
-    @property
-    def starts(self) -> range:
-        """Memory slices at which it can begin."""
-        if self.slices == 4 and self.compute == 4:
-            return range(1)
-        return range(0, _SLICES - self.slices + (self.slices > 1), self.slices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,8 @@ def profiles(family: str | None) -> tuple[Profile, ...]:
     return tuple(
         Profile(
             row["profile"], int(row["id"]), int(row["compute_id"]), int(row["instances"]), row["memory_gib"],
-            int(row["slices"]), int(row["compute"]), {name: row[name] for name in names},
+            int(row["slices"]), int(row["compute"]), tuple(map(int, row["starts"].split())),
+            {name: row[name] for name in names},
         )
         for row in rows
     )  # fmt: skip
@@ -75,16 +70,20 @@ def keep(node: Node, gpu: str, made: Iterable[Instance]) -> None:
 
 
 def placed(
-    profile: Profile, known: tuple[Instance, ...], all_profiles: tuple[Profile, ...]
+    profile: Profile,
+    known: tuple[Instance, ...],
+    all_profiles: tuple[Profile, ...],
+    wanted: int | None = None,
 ) -> Instance | None:
-    """A new instance where there is room for it; None when there is not."""
+    """A new instance where there is room for it, or at the wanted slice; None when there is not."""
     sizes = {each.name: each.slices for each in all_profiles}
     taken = {
         each for instance in known for each in range(instance.start, instance.start + sizes[instance.profile])
     }
     if sum(instance.profile == profile.name for instance in known) >= profile.instances:
         return None
-    free = [start for start in profile.starts if not taken & set(range(start, start + profile.slices))]
+    starts = [start for start in profile.starts if wanted in (None, start)]
+    free = [start for start in starts if not taken & set(range(start, start + profile.slices))]
     if not free:
         return None
     used = {instance.id for instance in known}

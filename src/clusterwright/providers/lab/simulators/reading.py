@@ -48,15 +48,13 @@ class Reading:
     timestamp: str
     persistent: bool
     mig_mode: bool
+    mig_pending: bool
+    """What it becomes with a reset of the GPU: from Hopper on at once."""
     fabric: str | None
     cluster: str
     """UUID of an NVLink domain that spans nodes; empty for one that does not."""
     """`Completed` or `In Progress` on a GPU that joins an NVLink fabric, None on one that does not."""
     mig_devices: tuple[MigDevice, ...] = ()
-
-    @property
-    def mig_pending(self) -> bool:
-        return self.mig_mode
 
     @property
     def serial(self) -> str:
@@ -230,6 +228,7 @@ def read_gpu(node: Node, gpu: SimulatedGpu) -> Reading:
         timestamp=node.now.strftime("%Y/%m/%d %H:%M:%S.%f")[:-3],
         persistent=bool(node.setting("persistence_mode") or node.runs("nvidia-persistenced")),
         mig_mode=on,
+        mig_pending=bool((node.setting("mig_pending") or mig).get(gpu.uuid)) and model.mig is not None,
         fabric=_fabric(node, model),
         cluster=node.hardware.nvlink_cluster,
         mig_devices=_mig_devices(node, gpu) if on else (),

@@ -22,7 +22,7 @@ _HELP = "Invalid combination of input arguments. Please run 'nvidia-smi mig -h' 
 
 def answer(node: Node, readings: list[Reading], arguments: Sequence[str]) -> Answer:
     """One of its lists, or a change by root."""
-    words = [word for place, word in enumerate(arguments) if not _is_identity(arguments, place)]
+    words, chosen = _without_identities(arguments)
     enabled = [reading for reading in readings if reading.mig_mode]
     if words[:1] in (["-lgip"], ["--list-gpu-instance-profiles"]):
         return _list_profiles(node, enabled)
@@ -39,16 +39,28 @@ def answer(node: Node, readings: list[Reading], arguments: Sequence[str]) -> Ans
             node, enabled, words[1].split(","), compute={"-C", "--default-compute-instance"} & set(words)
         )
     if words[:1] in (["-cci"], ["--create-compute-instance"]):
-        return _change_compute(node, enabled, True, _CREATED)
+        return _change_compute(node, enabled, chosen, True, _CREATED)
     if words[:1] in (["-dci"], ["--destroy-compute-instance"]):
-        return _change_compute(node, enabled, False, _DESTROYED)
+        return _change_compute(node, enabled, chosen, False, _DESTROYED)
     if words[:1] in (["-dgi"], ["--destroy-gpu-instance"]):
-        return _destroy(node, enabled)
+        return _destroy(node, enabled, chosen)
     return Answer(_HELP, 2)
 
 
-def _is_identity(arguments: Sequence[str], place: int) -> bool:
-    return arguments[place] in ("-i", "--id") or (place > 0 and arguments[place - 1] in ("-i", "--id"))
+def _without_identities(arguments: Sequence[str]) -> tuple[list[str], frozenset[int] | None]:
+    """What is asked for, and the GPU instances that it is asked of; None for all of them."""
+    words: list[str] = []
+    chosen: frozenset[int] | None = None
+    rest = iter(arguments)
+    for word in rest:
+        name, joined, value = word.partition("=")
+        if name in ("-i", "--id", "-gi", "--gpu-instance-id"):
+            given = value if joined else next(rest, "")
+            if name in ("-gi", "--gpu-instance-id"):
+                chosen = frozenset(int(number) for number in given.split(",") if number.isdigit())
+        else:
+            words.append(word)
+    return words, chosen
 
 
 def _index(node: Node, reading: Reading) -> int:
@@ -132,11 +144,12 @@ def _create(node: Node, readings: list[Reading], wanted: list[str], *, compute: 
         gpu = f"GPU {_index(node, reading):>2}"
         for name in wanted:
             known, all_profiles = instances(node, reading.gpu.uuid), profiles(reading.model.mig)
+            name, _, place = name.partition(":")
             try:
                 profile = _named(reading, name)
             except StopIteration:
                 return Answer(f"{text}Unable to find profile {name}: Invalid Argument\n", 2)
-            made = placed(profile, known, all_profiles)
+            made = placed(profile, known, all_profiles, int(place) if place.isdigit() else None)
             if made is None:
                 text += f"Unable to create a GPU instance on {gpu} using profile {profile.id}: {_FULL}\n"
                 return Answer(f"{text}Failed to create GPU instances: {_FULL}\n", 19)
@@ -150,27 +163,37 @@ def _create(node: Node, readings: list[Reading], wanted: list[str], *, compute: 
     return Answer(text)
 
 
-def _change_compute(node: Node, readings: list[Reading], on: bool, done: str) -> Answer:
+def _change_compute(
+    node: Node, readings: list[Reading], chosen: frozenset[int] | None, on: bool, done: str
+) -> Answer:
     text = ""
     for reading in readings:
         known = instances(node, reading.gpu.uuid)
-        text += "".join(
-            done.format(0, f"GPU {_index(node, reading):>2}", each.id) + "\n"
-            for each in known
-            if each.compute != on
+        changed = [each for each in known if each.compute != on and (chosen is None or each.id in chosen)]
+        for each in changed:
+            text += done.format(0, f"GPU {_index(node, reading):>2}", each.id) + "\n"
+        keep(
+            node,
+            reading.gpu.uuid,
+            (replace(each, compute=on) if each in changed else each for each in known),
         )
-        keep(node, reading.gpu.uuid, (replace(each, compute=on) for each in known))
     return Answer(text) if text else Answer("No GPU instances found: Not Found\n", 6)
 
 
-def _destroy(node: Node, readings: list[Reading]) -> Answer:
+def _destroy(node: Node, readings: list[Reading], chosen: frozenset[int] | None) -> Answer:
     text, status = "", 0
     for reading in readings:
         known, gpu = instances(node, reading.gpu.uuid), f"GPU {_index(node, reading):>2}"
+        kept = []
         for each in known:
+            if chosen is not None and each.id not in chosen:
+                kept.append(each)
+                continue
             what = f"destroy GPU instance ID {each.id:>2} from {gpu}"
-            done = f"Unable to {what}: In use by another client" if each.compute else f"Successfully {what}"
-            text += f"{done.replace('Successfully destroy', 'Successfully destroyed')}\n"
-            status = 19 if each.compute else status
-        keep(node, reading.gpu.uuid, [each for each in known if each.compute])
+            if each.compute:
+                kept.append(each)
+                text, status = f"{text}Unable to {what}: In use by another client\n", 19
+            else:
+                text += f"Successfully {what}\n".replace("destroy ", "destroyed ", 1)
+        keep(node, reading.gpu.uuid, kept)
     return Answer(text, status) if text else Answer("No GPU instances found: Not Found\n", 6)

@@ -37,6 +37,9 @@ def _one(node: Node, readings: list[Reading], name: str, value: str) -> str | No
             node.remember(name, on)
             return _each(readings, f"{'Enabled' if on else 'Disabled'} persistence mode")
         return _mig_mode(node, readings, on)
+    if name == "gpu_reset":
+        for reading in readings:
+            _remember_per_gpu(node, [reading], "mig_mode", reading.mig_pending)
     _remember_per_gpu(node, readings, name, value)
     return _each(readings, f"Set {name.replace('_', ' ')}{f' to {value}' if value else ''}")
 
@@ -49,7 +52,13 @@ def _mig_mode(node: Node, readings: list[Reading], on: bool) -> str:
             text += f"Unable to enable MIG Mode for GPU {reading.bus_id}: Not Supported\n"
             continue
         able.append(reading)
+        if reading.model.architecture == "Ampere" and reading.mig_mode != on:
+            text += f"Warning: MIG mode is in pending {'enable' if on else 'disable'} state "
+            text += f"for GPU {reading.bus_id}:Reset Required\n"
+            continue
         text += f"{'Enabled' if on else 'Disabled'} MIG Mode for GPU {reading.bus_id}\n"
+    _remember_per_gpu(node, able, "mig_pending", on)
+    able = [reading for reading in able if reading.model.architecture != "Ampere"]
     _remember_per_gpu(node, able, "mig_mode", on)
     if not on:
         kept: dict[str, Any] = dict(node.setting("mig_instances") or {})
