@@ -30,7 +30,7 @@ site: {site}
 pools:
   controller: {{roles: [controller, login], machine: {small}, {one}}}
   gpu: {{roles: compute, machine: {machine}, {two}}}
-software: {{distribution: {distribution}, versions: {versions}}}
+software: {{distribution: {distribution}, versions: {versions}, containers: {containers}}}
 {more}
 """
 _SMALL = {"aws": "m7i.2xlarge", "gcp": "n2-standard-8", "onprem": "generic-x86-16c"}
@@ -43,6 +43,7 @@ def handoff(
     versions: str = "{}",
     more: str = "",
     provider: str = "onprem",
+    containers: bool = False,
 ) -> Handoff:
     own = provider == "onprem"
     text = _TEXT.format(
@@ -53,6 +54,7 @@ def handoff(
         two='nodes: "gpu[1-4]"' if own else "count: 4",
         distribution=distribution,
         versions=versions,
+        containers=str(containers).lower(),
         more=more,
     )
     spec = loads(text).spec

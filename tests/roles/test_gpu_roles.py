@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from itertools import chain
@@ -151,6 +152,10 @@ def test_containers_of_every_kind_are_told_of_the_fabric() -> None:
     lines = files["/etc/enroot/environ.d/50-clusterwright-fabric.env"].splitlines()
     assert {"NCCL_NET=IB", "MELLANOX_VISIBLE_DEVICES=all"} <= set(lines)
     assert all(re.fullmatch(r"#.*|[A-Z0-9_]+=\S+", line) for line in lines)
+    path = "/etc/containers/containers.conf.d/50-clusterwright-fabric.conf"
+    assert path not in files
+    podman = tomllib.loads(solved.files(solved.handoff("hgx-h100-8gpu", "debian-12", containers=True))[path])
+    assert {"NCCL_NET=IB", "NCCL_DEBUG=WARN"} <= set(podman["containers"]["env"])
 
 
 @pytest.mark.parametrize(

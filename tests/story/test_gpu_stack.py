@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
 
+from . import example_jobs
 from .ground import DESCRIPTION, Desk
 
 pytestmark = pytest.mark.lab
 OLD, NEW = "595.58.03", "595.91.07"
-WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}}}, monitoring: false}}\n"
+WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}}}, containers: true, monitoring: false}}\n"
 VERSION = "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0"
 FOUND = {
     "gpu-missing": "gpus",
@@ -35,6 +37,48 @@ def test_what_is_locked_is_what_runs(desk: Desk) -> None:
 def test_second_up_changes_nothing(desk: Desk) -> None:
     nodes = desk.outcome("up", "cluster.yaml")["nodes"]
     assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
+
+
+ONE = "--ntasks-per-node=1 --gpus-per-node=1"
+
+
+def test_examples_run_in_containers_on_two_nodes(desk: Desk) -> None:
+    example_jobs.place(desk)
+    desk.as_user("sh", "-c", "cd examples; for job in */job.sh; do sbatch --test-only $job || exit; done")
+    example_jobs.submit(desk, "pytorch-ddp", ONE, "--epochs 3")
+    example_jobs.submit(desk, "jax", ONE, "--steps 40")
+    workers = "--ntasks-per-node=2 --cpus-per-task=1"
+    example_jobs.submit(desk, "analytics", workers, "--files 8 --records 1000")
+    example_jobs.said(desk, "analytics", "8 files, 3 workers on 2 nodes\n")
+    for example, last in (
+        ("pytorch-ddp", "epoch 2 of 2 processes on cpu: loss "),
+        ("jax", "step 40 of 2 processes, 2 devices (cpu): loss "),
+    ):
+        text = example_jobs.said(desk, example, last)
+        assert float(text.partition(last)[2].split()[0]) < 0.01, text
+
+
+def test_an_elastic_job_saves_when_told_is_queued_again_and_goes_on_where_it_was(desk: Desk) -> None:
+    arguments = "--steps 60 --save-every 10 --pause 0.1"
+    job = example_jobs.submit(desk, "pytorch-elastic", ONE, arguments)
+    example_jobs.said(desk, "pytorch-elastic", "saved at step 20")
+    desk.as_user("scancel", "--batch", "--signal=USR1", job)
+    again = f"until scontrol show job {job} | grep -q Restarts=1; do sleep 0.3; done"
+    # Slurm holds what was queued again for two minutes.
+    desk.on("controller", f"timeout 60 sh -c '{again}' && scontrol update JobId={job} StartTime=now")
+    text = example_jobs.said(desk, "pytorch-elastic", "saved at step 60:")
+    steps = [int(step) for step in re.findall(r"^saved at step (\d+)", text, re.MULTILINE)]
+    starts = [int(step) for step in re.findall(r"^from step (\d+) ", text, re.MULTILINE)]
+    stopped = next(step for step in steps if step in starts)
+    assert starts == [0, stopped] and 20 < stopped < 60 and steps[-1] == 60 and steps == sorted(set(steps))
+
+
+def test_a_container_is_told_of_the_fabric_and_a_users_word_comes_first(desk: Desk) -> None:
+    look = r"echo \$NCCL_NET \$NCCL_DEBUG; cat /etc/nccl.conf"
+    podman = f'podman run --rm --env=NCCL_DEBUG=INFO --rootfs $HOME/image sh -c "{look}"'
+    said = desk.as_user("srun", "--gres=gpu:1", "sh", "-c", podman).splitlines()
+    assert said[0] == "IB INFO"
+    assert said[1:] == desk.on("gpu-001", "cat /etc/nccl.conf").splitlines()
 
 
 @pytest.mark.parametrize(("fault", "gate"), FOUND.items(), ids=FOUND)
