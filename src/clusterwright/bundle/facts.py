@@ -97,6 +97,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         # apt knows exceptions by whole host names only, and does not read `no_proxy` once it has a proxy.
         "direct_hosts": [host for host in surroundings["no_proxy"] if _HOST.fullmatch(host)],
         "package_mirror": surroundings["package_mirror"],
+        "security_mirror": surroundings["security_mirror"],
         "time_servers": surroundings["time_servers"],
         "selinux": rules_for({**handoff.software, **handoff.storage}),
         "shares": handoff.storage["shares"],

@@ -77,13 +77,30 @@ def no_proxy_without_proxy(outline: Outline) -> Iterator[Problem]:
 def mirror_through_proxy(outline: Outline) -> Iterator[Problem]:
     """Every node would load every package through the proxy, which is slower and may be refused."""
     surroundings = outline.spec.surroundings
-    if surroundings.http_proxy is None or surroundings.package_mirror is None:
-        return
-    host = surroundings.package_mirror.partition("//")[2].partition("/")[0].partition(":")[0]
-    direct = any(host == name or host.endswith(f".{name.lstrip('*.')}") for name in surroundings.no_proxy)
-    if not direct:
-        what = f"packages of '{host}' go through the proxy"
-        yield Problem("surroundings.package_mirror", what, f"Add '{host}' to 'no_proxy' if it is near")
+    mirrors = {"package_mirror": surroundings.package_mirror, "security_mirror": surroundings.security_mirror}
+    for field, url in mirrors.items():
+        if surroundings.http_proxy is None or url is None:
+            continue
+        host = url.partition("//")[2].partition("/")[0].partition(":")[0]
+        direct = any(host == name or host.endswith(f".{name.lstrip('*.')}") for name in surroundings.no_proxy)
+        if not direct:
+            what = f"packages of '{host}' go through the proxy"
+            yield Problem(f"surroundings.{field}", what, f"Add '{host}' to 'no_proxy' if it is near")
+
+
+@rule(
+    "CW1326",
+    "A mirror of security updates only",
+    source="a node's list of package servers is replaced as a whole, or not at all",
+    example="surroundings: {security_mirror: 'http://mirror/debian-security'}",
+    severity=Severity.WARNING,
+)
+def security_mirror_alone(outline: Outline) -> Iterator[Problem]:
+    """Without `package_mirror` nodes keep the distribution's own servers, that of security updates too."""
+    surroundings = outline.spec.surroundings
+    if surroundings.security_mirror and surroundings.package_mirror is None:
+        what = "'security_mirror' without 'package_mirror' has no effect"
+        yield Problem("surroundings.security_mirror", what, "Add `package_mirror`, or remove it")
 
 
 @rule(

@@ -39,6 +39,7 @@ class SurroundingsSection(_Closed):
     no_proxy: list[str]
     certificate_authorities: list[str]
     package_mirror: str | None
+    security_mirror: str | None
     time_servers: list[str]
 
 

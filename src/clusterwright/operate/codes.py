@@ -163,4 +163,9 @@ CODES: Mapping[str, Meaning] = {
         "A bundle is an apt repository. A site of Red Hat's family has tools of its own for mirrors.",
         "bundle cluster.yaml --offline --out site, with software: {distribution: rocky-9}",
     ),
+    "CW8031": Meaning(
+        "A container image could not be fetched",
+        "skopeo's own words are in the finding. It compares what the registry sends with the digest.",
+        "images: ['registry.example.org/team/tool:1.0@sha256:…'], where the registry asks for a login",
+    ),
 }

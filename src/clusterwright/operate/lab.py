@@ -176,8 +176,9 @@ def host_architecture() -> str:
 
 def _base(handoff: Handoff) -> Base:
     """The checks let only Debian's releases into a lab."""
-    mirror = handoff.cluster["surroundings"]["package_mirror"] or ""
-    return Base(distribution(handoff.software["distribution"]).codename, mirror)
+    surroundings = handoff.cluster["surroundings"]
+    mirrors = surroundings["package_mirror"] or "", surroundings["security_mirror"] or ""
+    return Base(distribution(handoff.software["distribution"]).codename, *mirrors)
 
 
 def _on_base(key: str, base: Base) -> str:

@@ -22,6 +22,7 @@ Distribution = Literal[
 ]
 
 PACKAGE = r"^[a-z0-9][a-z0-9+.:-]+$"
+IMAGE = r"^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)+(:[A-Za-z0-9_][A-Za-z0-9._-]*)?@sha256:[0-9a-f]{64}$"
 REPOSITORY = r"^(https?://[^\s/@]+|file:/)(/[^\s]*)?$"
 COMPONENT = r"^[a-z][a-z0-9_]{0,30}$"
 _CLAUSE = r"(==|!=|<=|>=|<|>|~=)? *[0-9][0-9A-Za-z.+_-]*(\.\*)?"
@@ -79,5 +80,8 @@ class Software(Described):
     """One repository that has every package of the lock, in place of the vendors' own."""
     containers: StrictBool = False
     """Install the container runtime that the distribution carries (podman, or Apptainer where packaged)."""
+    images: list[Annotated[str, Field(pattern=IMAGE)]] = []
+    """Container images that an offline bundle brings along, each by its digest:
+    `registry.example.org/team/tool:1.0@sha256:…`."""
     monitoring: StrictBool = True
     """Prometheus on the controller, node exporters everywhere, alert rules."""

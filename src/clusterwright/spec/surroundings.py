@@ -33,6 +33,8 @@ class Surroundings(Described):
     """PEM files beside the description, trusted by every node."""
     package_mirror: Url | None = None
     """Replaces the distribution's own package servers."""
+    security_mirror: Url | None = None
+    """Replaces its server of security updates, where `package_mirror` replaces the others."""
     time_servers: list[Host] = []
     """NTP servers; without any, the distribution's own."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from small_world import Small, secret_key, serve
@@ -58,6 +59,7 @@ class World:
     """Archives that are served from folders, and the operator's key."""
 
     archive: Path
+    security: Path
     vendor: Path
     operator: Path
 
@@ -70,7 +72,8 @@ class World:
     def collect(self, out: Path, source: Source | None = None) -> tuple[Collected, list[Event]]:
         events: list[Event] = []
         key = self.archive / "key.asc"
-        wishes = Wishes(out, str(self.operator), f"file:{self.archive}", key, wheels=False)
+        mirrors = f"file:{self.archive}", f"file:{self.security}"
+        wishes = Wishes(out, str(self.operator), *mirrors, key, wheels=False)
         return collect(subject_of(lock_of(source or self.source)), wishes, events.append), events
 
 
@@ -85,8 +88,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     needs = {"chrony": "libtime (>= 1)", "nvidia-open": ""}
     small = [Small(name, depends=needs.get(name, "")) for name in sorted(wanted - {"nvidia-open"})]
     small += [Small("libtime"), Small("libc", essential=True), Small("libnever"), Small("firmware-gpu")]
-    world = World(folder / "archive", folder / "vendor", secret_key(folder, "operator"))
-    serve(world.archive, small, secret_key(folder, "archive"), ("trixie", "trixie-updates"))
+    places = (folder / name for name in ("archive", "security", "vendor"))
+    world = World(*places, secret_key(folder, "operator"))
+    signs = secret_key(folder, "archive")
+    serve(world.archive, small, signs, ("trixie", "trixie-updates"))
+    mended = (Small("openssh-server", "1.0-1+deb13u1"), Small("openssh-client", "1.0-1+deb13u1"))
+    serve(world.security, mended, signs, ("trixie-security",))
     driver = Small("nvidia-open", "580.1-1", "firmware-gpu, nvidia-core (= 580.1-1)", architecture="amd64")
     others = (Small("nvidia-core", "580.1-1"), Small("nvidia-open-next", "590.1-1"))
     serve(world.vendor, (driver, *others), secret_key(folder, "vendor"), ("stable",))
@@ -139,7 +146,12 @@ def test_the_manifest_has_the_sha256_of_everything_and_is_signed(made: World, tm
     listed = manifest(collected)["files"]
     assert isinstance(listed, dict)
     indices = {path for path in listed if path.endswith("InRelease")}
-    assert indices == {f"distribution/dists/{name}/InRelease" for name in ("trixie", "trixie-updates")}
+    suites = (
+        "distribution/dists/trixie",
+        "distribution/dists/trixie-updates",
+        "security/dists/trixie-security",
+    )
+    assert indices == {f"{suite}/InRelease" for suite in suites}
     assert {path: row for path, row in listed.items() if path not in indices} == {
         path: row for path, row in seen.items() if path not in signatures
     }
@@ -164,8 +176,10 @@ def test_apt_installs_everything_from_it_alone(made: World, tmp_path: Path) -> N
     suites = ("trixie", "trixie-updates")
     url = f"file:{folder}/distribution"
     distribution = Origin("distribution", url, suites, ("main",), made.archive / "key.asc")
+    url = f"file:{folder}/security"
+    security = Origin("security", url, ("trixie-security",), ("main",), made.archive / "key.asc")
     wanted = list(transactions(subject_of(lock_of(made.source)).handoff))
-    for number, origins in enumerate(([mirror], [mirror, distribution])):
+    for number, origins in enumerate(([mirror], [mirror, distribution], [mirror, distribution, security])):
         apt = Apt(tmp_path / f"node{number}", "amd64")
         for origin in origins:
             apt.update(origin)
@@ -174,12 +188,35 @@ def test_apt_installs_everything_from_it_alone(made: World, tmp_path: Path) -> N
             assert not resolved.absent
             assert not resolved.unmet
             assert all(f"file:{folder}" in archive.uri for archive in resolved.archives)
-            paths = [Path(archive.uri.removeprefix("file:")) for archive in resolved.archives]
-            assert all(path.is_file() for path in paths)
+            paths = [Path(unquote(archive.uri).removeprefix("file:")) for archive in resolved.archives]
+            assert [path for path in paths if not path.is_file()] == []
     assert (folder / "distribution/dists/trixie/main/i18n/Translation-en").is_file(), "every apt asks for it"
     alone = Apt(tmp_path / "distribution-alone", "amd64")
     alone.update(distribution)
     assert not alone.resolve(["chrony", "openssh-server"]).absent
+
+
+def test_security_updates_are_there_beside_what_they_update_and_no_more(made: World, tmp_path: Path) -> None:
+    collected, _ = made.collect(tmp_path / "site")
+    found = {
+        file.relative_to(collected.folder).as_posix() for file in collected.folder.rglob("openssh-*.deb")
+    }
+    assert collected.secured
+    assert "security/pool/openssh-server_1.0-1+deb13u1_all.deb" in found
+    assert "distribution/pool/openssh-server_1.0-1_all.deb" in found, "an installer begins with the release"
+    signed = "dists/trixie-security/InRelease"
+    assert (collected.folder / "security" / signed).read_bytes() == (made.security / signed).read_bytes()
+
+
+def test_a_mirror_that_is_named_has_the_security_updates_that_are_named(made: World, tmp_path: Path) -> None:
+    key = made.archive / "key.asc"
+    wishes = Wishes(
+        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
+    )
+    collected = collect(subject_of(lock_of(made.source)), wishes, lambda _: None)
+    assert not collected.secured and not collected.findings
+    lost = replace(wishes, out=tmp_path / "lost", security="file:/absent")
+    assert codes(collect(subject_of(lock_of(made.source)), lost, lambda _: None)) == ["CW8024"]
 
 
 def test_the_same_world_is_the_same_bundle(made: World, tmp_path: Path) -> None:
@@ -214,7 +251,7 @@ def test_a_package_that_nobody_has_is_named_and_can_be_added_by_hand(world: Worl
         tmp_path / "site",
         str(world.operator),
         f"file:{world.archive}",
-        world.archive / "key.asc",
+        mirror_key=world.archive / "key.asc",
         wheels=False,
     )
     subject = subject_of(lock_of(world.source, old))
@@ -255,7 +292,9 @@ def test_a_vendor_that_cannot_be_trusted_gives_nothing(
 def test_a_release_that_the_vendor_took_back(made: World, tmp_path: Path) -> None:
     gone = replace(DRIVER, packages={"nvidia-open": "570.9-1"})
     key = made.archive / "key.asc"
-    wishes = Wishes(tmp_path / "site", str(made.operator), f"file:{made.archive}", key, wheels=False)
+    wishes = Wishes(
+        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
+    )
     collected = collect(subject_of(lock_of(made.source, gone)), wishes, lambda _: None)
     assert [finding.what for finding in collected.findings] == [
         "nvidia-open=570.9-1 of driver is not in the repository vendor as it is now"
@@ -288,7 +327,9 @@ def test_one_at_a_time(made: World, tmp_path: Path) -> None:
             refused.extend(finding.code for finding in error.value.findings)
 
     key = made.archive / "key.asc"
-    wishes = Wishes(tmp_path / "site", str(made.operator), f"file:{made.archive}", key, wheels=False)
+    wishes = Wishes(
+        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
+    )
     collect(subject_of(lock_of(made.source)), wishes, second)
     assert refused == ["CW8029"]
 

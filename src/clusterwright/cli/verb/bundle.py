@@ -51,10 +51,16 @@ def add(verbs: Verbs) -> None:
         help="where the distribution's packages come from (default: where this machine has them from)",
     )
     parser.add_argument(
+        "--from-security",
+        metavar="URL",
+        dest="security",
+        help="where its security updates come from (default without --from: where this machine has them)",
+    )
+    parser.add_argument(
         "--from-key",
         metavar="FILE",
         type=Path,
-        help="the public key of --from, where it is not the distribution's own",
+        help="the public key of --from and --from-security, where it is not the distribution's own",
     )
     parser.add_argument(
         "--url", metavar="URL", default=_SERVER, help="where DIR will be served, for what is said at the end"
@@ -77,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         out=Path(arguments.out),
         key=arguments.key,
         mirror=arguments.origin,
+        security=arguments.security,
         mirror_key=arguments.from_key,
         wheels=not arguments.no_wheels,
     )
@@ -111,6 +118,8 @@ def _show(collected: Collected, url: str, *, as_json: bool) -> None:
 def _lines(collected: Collected, url: str) -> list[str]:
     """For the description."""
     lines = ["surroundings:", f"  package_mirror: {url}/distribution"]
+    if collected.secured:
+        lines.append(f"  security_mirror: {url}/security")
     if collected.mirrored:
         lines += ["software:", f"  mirror: {{url: '{url}', key: key.asc}}"]
     return lines

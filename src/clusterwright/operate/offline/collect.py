@@ -15,7 +15,8 @@ from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.handoff import Handoff
 from clusterwright.operate.offline import origins, suites, wheels
 from clusterwright.operate.offline.apt import Apt, Archive, Origin
-from clusterwright.operate.offline.origins import DISTRIBUTION
+from clusterwright.operate.offline.images import Layout
+from clusterwright.operate.offline.origins import DISTRIBUTION, SECURITY
 from clusterwright.operate.offline.place import place
 from clusterwright.operate.offline.program import Failed
 from clusterwright.operate.offline.publish import Contents, publish
@@ -38,8 +39,10 @@ class Wishes:
     """Name in the gpg keyring, or the file of a secret key."""
     mirror: str | None = None
     """Where the distribution's packages come from."""
+    security: str | None = None
+    """Where its security updates come from; None without a `mirror`: where this machine has them from."""
     mirror_key: Path | None = None
-    """Signs them; None: the distribution's own keyring on this machine."""
+    """Signs both; None: the distribution's own keyring on this machine."""
     wheels: bool = True
 
 
@@ -53,6 +56,8 @@ class Collected:
     findings: tuple[Finding, ...]
     mirrored: bool
     """Whether its nodes have packages that are not the distribution's."""
+    secured: bool
+    """Whether it has the distribution's security updates in an archive of their own."""
 
 
 @dataclass
@@ -100,6 +105,7 @@ def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) 
     work = _Work(subject, wishes, report, contents, store)
     for architecture in architectures:
         _packages(work, architecture, [one for one in wanted if one.architecture == architecture])
+        _images(work, Layout(work.cache / "images" / architecture, architecture))
     if wishes.wheels:
         _wheels(work)
     report(Event("publish", "started", f"{len(contents.files)} files, index and signatures"))
@@ -107,7 +113,8 @@ def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) 
     size = sum(store.file(digest).stat().st_size for digest in set(contents.files.values()))
     findings = tuple(work.findings[key] for key in sorted(work.findings))
     report(Event("publish", "changed", str(folder)))
-    return Collected(folder, len(contents.files), size, findings, _mirrored(handoff))
+    secured = any(path.startswith(f"{SECURITY}/dists/") for path in contents.files)
+    return Collected(folder, len(contents.files), size, findings, _mirrored(handoff), secured)
 
 
 def _packages(work: _Work, architecture: str, wanted: list[Transaction]) -> None:
@@ -115,15 +122,17 @@ def _packages(work: _Work, architecture: str, wanted: list[Transaction]) -> None
     apt = Apt((work.cache / architecture).resolve(), architecture)
     work.report(Event("resolve", "started", f"{architecture}: reading the repositories' indices"))
     known = _read(work, apt, release)
-    minimal = apt.resolve((*_MINIMAL, *BOOTS), release.codename)
-    archives = set(minimal.archives)
-    absent, unmet = set(minimal.absent), {minimal.unmet}
-    for transaction in wanted:
-        resolved = apt.resolve(transaction.packages)
+    minimal = (*_MINIMAL, *BOOTS)
+    archives: set[Archive] = set()
+    absent: set[str] = set()
+    unmet: set[str] = set()
+    # An installer begins with the release as it came out, or with what is newest.
+    begun = (apt.resolve(minimal, release.codename), apt.resolve(minimal))
+    for resolved in (*begun, *(apt.resolve(one.packages) for one in wanted)):
         archives |= resolved.archives
         absent |= resolved.absent
         unmet.add(resolved.unmet)
-    work.find(work.subject.absent(absent, {DISTRIBUTION, *(origin.name for origin in known)}))
+    work.find(work.subject.absent(absent, {origin.name for origin in known}))
     work.find(_unmet(words) for words in unmet if words)
     work.contents.missing |= absent
     work.report(Event("resolve", "ok", f"{architecture}: {len(archives)} packages"))
@@ -141,10 +150,11 @@ def _read(work: _Work, apt: Apt, release: Distribution) -> list[Origin]:
     except Failed as failed:
         raise Refused([origins.silent(own, failed)]) from failed
     known = [own]
+    security = _security(work.wishes, release)
     others = work.subject.vendors(_PROCESSORS[apt.architecture], (work.cache / "keys").resolve())
     work.find(others.findings)
     by_hand = origins.added(work.wishes.out / origins.ADDED)
-    for origin in [*others.found, *([by_hand] if by_hand else [])]:
+    for origin in filter(None, [security, *others.found, by_hand]):
         try:
             apt.update(origin)
             known.append(origin)
@@ -153,14 +163,23 @@ def _read(work: _Work, apt: Apt, release: Distribution) -> list[Origin]:
     return known
 
 
+def _security(wishes: Wishes, release: Distribution) -> Origin | None:
+    """A mirror that somebody names has none but those that they name too."""
+    if wishes.mirror and not wishes.security:
+        return None
+    return origins.of_security(release, wishes.security, wishes.mirror_key)
+
+
 def _indices(work: _Work, apt: Apt, known: list[Origin]) -> dict[str, Archive]:
-    own = next(origin for origin in known if origin.name == DISTRIBUTION)
     found: dict[str, Archive] = {}
-    for index in suites.indices(apt, own):
-        path, file = index.release
-        work.contents.files[f"{DISTRIBUTION}/{path}"] = work.store.take(file)
-        work.contents.date = max(work.contents.date, index.date)
-        found |= {f"{DISTRIBUTION}/{path}": archive for path, archive in index.files.items()}
+    for origin in known:
+        if origin.name not in (DISTRIBUTION, SECURITY):
+            continue
+        for index in suites.indices(apt, origin):
+            path, file = index.release
+            work.contents.files[f"{origin.name}/{path}"] = work.store.take(file)
+            work.contents.date = max(work.contents.date, index.date)
+            found |= {f"{origin.name}/{path}": archive for path, archive in index.files.items()}
     return found
 
 
@@ -173,6 +192,25 @@ def _fetch(work: _Work, apt: Apt, files: dict[str, Archive]) -> None:
             work.contents.missing.add(path)
         else:
             work.contents.files[path] = archive.sha256
+
+
+def _images(work: _Work, layout: Layout) -> None:
+    folder = f"images/{layout.architecture}"
+    had = []
+    for image in work.subject.images:
+        work.report(Event("images", "progress", f"{layout.architecture}: {image}"))
+        try:
+            layout.fetch(image)
+            had.append(image)
+        except Failed as failed:
+            remedy = (
+                "See with `skopeo inspect` what the registry has, log in to it where it asks, and run again"
+            )
+            work.find([Finding("CW8031", Where(path=image), _line(str(failed)), remedy)])
+            work.contents.missing.add(f"{folder}: {image}")
+    if had:
+        for path, file in layout.publish(had).items():
+            work.contents.files[f"{folder}/{path}"] = work.store.take(file, link=True)
 
 
 def _wheels(work: _Work) -> None:

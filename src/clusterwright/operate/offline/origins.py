@@ -19,7 +19,7 @@ from clusterwright.operate.offline.signing import fingerprints
 from clusterwright.plan.software.lock import Source
 from clusterwright.providers.lab.apt import sources_for
 
-DISTRIBUTION, ADDED = "distribution", "added"
+DISTRIBUTION, SECURITY, ADDED = "distribution", "security", "added"
 _COMPONENTS = {"debian": ("main",), "ubuntu": ("main", "restricted", "universe")}
 _SUITES = {"debian": ("", "-updates"), "ubuntu": ("", "-updates", "-security")}
 """What nodes with a package mirror ask it for."""
@@ -42,6 +42,20 @@ def of_distribution(distribution: Distribution, url: str | None = None, key: Pat
     suites = tuple(codename + suffix for suffix in _SUITES[family])
     keyring = (key or Path(f"/usr/share/keyrings/{family}-archive-keyring.gpg")).resolve()
     return Origin(DISTRIBUTION, url.rstrip("/"), suites, _COMPONENTS[family], keyring)
+
+
+def of_security(distribution: Distribution, url: str | None = None, key: Path | None = None) -> Origin | None:
+    """Debian has an archive of its own for security updates: from `url`, else this machine's."""
+    if distribution.family != "debian":
+        return None
+    suite = f"{distribution.codename}-security"
+    if url is None:
+        found = (source.uri for source in sources_for(distribution.codename) if source.suite == suite)
+        url = next(found, None)
+    if url is None:
+        return None
+    keyring = (key or Path("/usr/share/keyrings/debian-archive-keyring.gpg")).resolve()
+    return Origin(SECURITY, url.rstrip("/"), (suite,), _COMPONENTS["debian"], keyring)
 
 
 def _of_this_machine(distribution: Distribution) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 from clusterwright.operate.offline.apt import Origin
-from clusterwright.operate.offline.origins import ADDED, DISTRIBUTION
+from clusterwright.operate.offline.origins import ADDED, DISTRIBUTION, SECURITY
 
 
 def place(uri: str, origins: Iterable[Origin]) -> str:
@@ -14,8 +14,8 @@ def place(uri: str, origins: Iterable[Origin]) -> str:
     fitting = (origin for origin in origins if _plain(uri).startswith(_plain(origin.url).rstrip("/") + "/"))
     origin = max(fitting, key=lambda origin: len(origin.url))
     path = unquote(_plain(uri)[len(_plain(origin.url).rstrip("/")) + 1 :])
-    if origin.name == DISTRIBUTION:
-        return f"{DISTRIBUTION}/{path}"
+    if origin.name in (DISTRIBUTION, SECURITY):
+        return f"{origin.name}/{path}"
     name = path.rpartition("/")[2]
     return f"{ADDED}/{name}" if origin.name == ADDED else f"vendors/{origin.name}/{name}"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clusterwright.finding import Where, refuse
 
-_PACKAGES = {"apt-ftparchive": "apt-utils", "gpg": "gnupg"}
+_PACKAGES = {"apt-ftparchive": "apt-utils", "gpg": "gnupg", "skopeo": "skopeo"}
 
 
 class Failed(Exception):

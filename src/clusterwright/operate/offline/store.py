@@ -50,13 +50,13 @@ class Store:
             report(Event("fetch", "progress", f"{done // _MIB} of {whole // _MIB} MiB"))
         return failed
 
-    def take(self, file: Path) -> str:
-        """Keep a file of this machine; its SHA-256."""
+    def take(self, file: Path, *, link: bool = False) -> str:
+        """Keep a file of this machine; its SHA-256. `link`: it never changes, and is kept without a copy."""
         digest = sha256_of(file)
         if not self.has(digest):
             self.folder.mkdir(parents=True, exist_ok=True)
             partial = self.folder / f".{digest}.{os.getpid()}"
-            shutil.copyfile(file, partial)
+            (os.link if link else shutil.copyfile)(file, partial)
             partial.rename(self.file(digest))
         return digest
 

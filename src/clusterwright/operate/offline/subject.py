@@ -23,6 +23,7 @@ class Subject:
     handoff: Handoff
     lock: Lock
     lock_file: str
+    images: tuple[str, ...] = ()
     simulated: Mirror | None = None
     """Stands for all vendors of a lab."""
     architecture: str | None = None
@@ -73,7 +74,14 @@ def subject(description: Described, lock_file: str) -> Subject:
         from clusterwright.providers.lab.home import LabHome
 
         simulated, architecture = simulated_vendors(description.lock, LabHome.of_user()), host_architecture()
-    return Subject(planned.handoff, description.lock, lock_file, simulated, architecture)
+    return Subject(
+        planned.handoff,
+        description.lock,
+        lock_file,
+        tuple(sorted(set(spec.software.images))),
+        simulated,
+        architecture,
+    )
 
 
 def _with(description: Described, **changed: object) -> Described:

@@ -12,20 +12,29 @@ _ETC_APT = Path("/etc/apt")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One binary archive: `deb URI SUITE COMPONENTS`."""
+    """One binary archive: `deb [OPTION] URI SUITE COMPONENTS`."""
 
     uri: str
     suite: str
     components: tuple[str, ...]
+    option: str = ""
 
     def __str__(self) -> str:
-        return f"deb {self.uri} {self.suite} {' '.join(self.components)}"
+        option = f"[{self.option}] " if self.option else ""
+        return f"deb {option}{self.uri} {self.suite} {' '.join(self.components)}"
 
 
-def sources_for(suite: str, package_mirror: str = "", etc_apt: Path = _ETC_APT) -> list[Source]:
+def sources_for(
+    suite: str, package_mirror: str = "", security_mirror: str = "", etc_apt: Path = _ETC_APT
+) -> list[Source]:
     """The archives for a Debian suite; none when the host has none of Debian (mmdebstrap has a default)."""
     if package_mirror:
-        return [Source(package_mirror.rstrip("/"), suite, ("main",))]
+        found = [Source(package_mirror.rstrip("/"), suite, ("main",))]
+        if security_mirror:
+            uri = security_mirror.rstrip("/")
+            # A site's copy may be older than the week for which Debian's signature holds.
+            found.append(Source(uri, f"{suite}-security", ("main",), "check-valid-until=no"))
+        return found
     release = _os_release()
     if release.get("ID") != "debian" or not release.get("VERSION_CODENAME"):
         return []

@@ -55,9 +55,10 @@ class Base:
 
     suite: str = "trixie"
     package_mirror: str = ""
+    security_mirror: str = ""
 
     def sources(self) -> list[str]:
-        return [str(source) for source in sources_for(self.suite, self.package_mirror)]
+        return [str(source) for source in sources_for(self.suite, self.package_mirror, self.security_mirror)]
 
     def digest(self) -> str:
         """Names the base by everything that goes into it."""
