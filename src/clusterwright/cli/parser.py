@@ -16,6 +16,7 @@ from clusterwright.cli.verb import (
     diagnose,
     diff,
     explain,
+    image,
     init,
     list,
     lock,
@@ -32,7 +33,7 @@ from clusterwright.cli.verb import (
 
 _DESCRIBE = (init, machines, validate, lock, plan, render, bundle, diff, explain)
 _OPERATE = (up, status, accept, ssh, logs, node, diagnose, destroy)
-_REST = (list, completion)
+_REST = (list, image, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
 _EPILOG = """begin here:
   clusterwright init lab.yaml             write a description to start from

@@ -88,6 +88,16 @@ CODES: Mapping[str, Meaning] = {
         "mmdebstrap's own words are in the finding; mostly the package mirror is out of reach.",
         "no network",
     ),
+    "CW7061": Meaning(
+        "There is no image of this digest",
+        "Images lie in $XDG_CACHE_HOME/clusterwright/lab/images, each named by what went into it.",
+        "image remove 0000000000000000",
+    ),
+    "CW7062": Meaning(
+        "An image is in use",
+        "A node's root is a layer on its image; without the image the node is lost, running or not.",
+        "image remove, of the image that a lab was made from",
+    ),
     "CW7100": Meaning(
         "A stack cannot make this provider's machines yet",
         "It makes labs and describes machines that exist; anything can be rehearsed with `up --lab`.",

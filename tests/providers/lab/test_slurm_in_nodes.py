@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import world
 
-from clusterwright.providers.lab import image
+from clusterwright.providers.lab import image, stock
 from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.home import LabHome
@@ -112,5 +112,5 @@ def test_images_are_listed(home: LabHome) -> None:
     (home_of_one.images / "abc").mkdir(parents=True)
     (home_of_one.images / ".def.partial").mkdir()
     assert image.images(home_of_one) == ["abc"]
-    image.remove_image(home_of_one, "abc")
+    stock.remove(home_of_one, ["abc"])
     assert image.images(home_of_one) == []

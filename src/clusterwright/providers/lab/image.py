@@ -71,11 +71,6 @@ def images(home: LabHome) -> list[str]:
     return sorted(path.name for path in home.images.iterdir() if not path.name.startswith("."))
 
 
-def remove_image(home: LabHome, digest: str) -> None:
-    """Delete an image; a lab that still runs on it must be destroyed first."""
-    remove_tree(home.images / digest)
-
-
 def _bake(
     home: LabHome,
     digest: str,
