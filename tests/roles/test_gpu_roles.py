@@ -21,7 +21,7 @@ from clusterwright.handoff import Handoff
 from . import solved
 
 REPOSITORY = Path(__file__).parents[2]
-NVIDIA = {"nvidia_driver", "cuda", "nccl", "dcgm", "gpu_tuning", "containers", "slurm_gpu"}
+NVIDIA = {"nvidia_driver", "cuda", "nccl", "dcgm", "gpu_tuning", "gpu_containers", "slurm_gpu"}
 MACHINES = {
     "hgx-h100-8gpu": ("onprem", "debian-13", NVIDIA | {"nvidia_fabric", "rdma"}),
     "hgx-b200-8gpu": ("onprem", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "rdma"}),
@@ -93,7 +93,7 @@ def test_every_locked_package_and_service_has_its_role(machine: str) -> None:
 def test_what_is_wished_for_is_installed_too() -> None:
     handoff = solved.handoff("hgx-h100-8gpu", "debian-12", WISHES)
     named = set(solved.wanted(handoff).kind.roles)
-    assert {"gds", "containers", "cephfs_client", "beegfs_client"} <= named
+    assert {"gds", "gpu_containers", "cephfs_client", "beegfs_client"} <= named
     units = {unit.name: unit.active for unit in solved.wanted(handoff).units}
     assert units["clusterwright-enroot"]
     assert "beegfs-client" not in units  # the site's to switch on, once it is configured

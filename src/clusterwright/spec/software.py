@@ -79,7 +79,8 @@ class Software(Described):
     mirror: Repository | None = None
     """One repository that has every package of the lock, in place of the vendors' own."""
     containers: StrictBool = False
-    """Install the container runtime that the distribution carries (podman, or Apptainer where packaged)."""
+    """Install podman, the container runtime that the distribution carries. enroot, pyxis and Apptainer are
+    wished for in `versions`."""
     images: list[Annotated[str, Field(pattern=IMAGE)]] = []
     """Container images that an offline bundle brings along, each by its digest:
     `registry.example.org/team/tool:1.0@sha256:…`."""
