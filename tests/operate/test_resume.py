@@ -20,6 +20,7 @@ class Stand:
 
     reasons: Mapping[str, str]
     targets: Mapping[str, Target]
+    name: str = "stand"
     resumed: list[str] = field(default_factory=list)
 
     def nodes(self, text: str) -> tuple[str, ...]:
@@ -47,6 +48,7 @@ def test_a_node_that_a_gate_drained_is_told_and_no_other(monkeypatch: pytest.Mon
         "gpu-002": "clusterwright: accept nccl-node: expected all_reduce over 8 GPUs",
         "gpu-003": "fan 3",
         "gpu-004": "clusterwright: gate ecc: expected no uncorrectable memory error",
+        "gpu-005": "clusterwright: roll stopped: gate xid: expected no Xid",
     }
     place = Path("/nowhere")
     targets = {
@@ -55,7 +57,8 @@ def test_a_node_that_a_gate_drained_is_told_and_no_other(monkeypatch: pytest.Mon
     }
     stand = Stand(reasons, targets)
     said: list[Any] = []
-    node.resume(cast(Cluster, stand), "gpu-001,gpu-002,gpu-003", said.append)
-    assert told == [("gpu-001", "sudo -n /usr/lib/clusterwright/gate --repaired")]
+    node.resume(cast(Cluster, stand), "gpu-001,gpu-002,gpu-003,gpu-005", said.append)
+    command = "/usr/lib/clusterwright/gate --repaired"
+    assert told == [("gpu-001", f"sudo -n {command}"), ("gpu-005", command)]
     assert stand.resumed == ["gpu-001", "gpu-002", "gpu-003"]
-    assert [event.status for event in said] == ["ok"] * 3
+    assert [event.status for event in said] == ["changed", "ok", "ok", "ok"]

@@ -93,16 +93,16 @@ class Desk:
             self.on(node, "journalctl --list-boots --quiet --no-pager | grep '^ *-*[0-9]'").splitlines()
         )
 
-    def started_and_not_completed(self, job: str) -> list[str]:
-        """Tasks of an array that began, and did not end well or had to begin again."""
+    def begun_and_not_completed(self, job: str) -> list[str]:
+        """Tasks of an array that got a node, and did not end well there or had to begin again."""
         words = f"sacct --allusers --allocations --noheader --parsable2 --jobs={job}"
-        rows = self.on("controller", f"{words} --format=JobID,State,Restarts,Start").splitlines()
+        rows = self.on("controller", f"{words} --format=JobID,State,Restarts,NodeList").splitlines()
         assert rows
         cells = [row.split("|") for row in rows]
         return [
             row
-            for row, (_, state, restarts, start) in zip(rows, cells, strict=True)
-            if start[:1].isdigit() and (state, restarts) != ("COMPLETED", "0")
+            for row, (_, state, restarts, node) in zip(rows, cells, strict=True)
+            if node != "None assigned" and (state, restarts) != ("COMPLETED", "0")
         ]
 
     def as_user(self, *command: str) -> str:

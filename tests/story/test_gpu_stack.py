@@ -144,6 +144,7 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
     assert desk.on("gpu-002", VERSION).split() == [OLD] and desk.boots("gpu-002") == boots["gpu-002"]
 
     desk.run("node", "mend", "story", "gpu-001")
+    desk.run("node", "resume", "story", "gpu-001")
     second = desk.until("Install every package", "up", "cluster.yaml", "--roll", "--json")
     desk.kill(second)
     assert "clusterwright: roll: driver" in desk.run("status", "story", code=1)
@@ -157,7 +158,7 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
     desk.as_user("scancel", "--state=PENDING", array)
     while desk.as_user("squeue", "--noheader"):
         time.sleep(0.3)
-    assert desk.started_and_not_completed(array) == []
+    assert desk.begun_and_not_completed(array) == []
 
 
 def test_an_older_driver_is_refused_in_place_and_rolled_by_making_nodes_anew(desk: Desk) -> None:

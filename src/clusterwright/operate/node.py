@@ -8,7 +8,7 @@ from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prepare import described
-from clusterwright.operate.queue import STOPPED, TAKES_JOBS
+from clusterwright.operate.queue import ROLL, STOPPED, TAKES_JOBS
 from clusterwright.operate.remote import run_on
 from clusterwright.operate.source import Source
 from clusterwright.operate.up import Wishes, up
@@ -48,15 +48,25 @@ def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: boo
 
 
 def resume(cluster: Cluster, text: str, report: Report) -> None:
-    """Give these nodes jobs again: a person says that they are repaired."""
+    """Give these nodes jobs again: a person says that they are repaired.
+
+    One that a roll has stopped at may be half changed: its gates are told, and the roll goes on with it.
+    """
     names = cluster.nodes(text)
     queue = cluster.queue()
-    for name, (_, reason) in queue.states().items():
-        if name in names and reason.startswith(_LOGGED):
+    reasons = {name: reason for name, (_, reason) in queue.states().items() if name in names}
+    for name, reason in reasons.items():
+        if reason.startswith(_LOGGED):
             _settle(cluster.targets[name])
-    queue.update(names, "resume")
-    late = queue.take_up(names, RESUME_SECONDS, TAKES_JOBS)
-    for name in names:
+        if reason.startswith(ROLL):
+            words = f"known as repaired; `clusterwright up {cluster.name} --roll` goes on with it"
+            report(Event("resume", "changed", words, name))
+    free = tuple(name for name in names if not reasons.get(name, "").startswith(ROLL))
+    if not free:
+        return
+    queue.update(free, "resume")
+    late = queue.take_up(free, RESUME_SECONDS, TAKES_JOBS)
+    for name in free:
         taken = name not in late
         report(
             Event("resume", "ok" if taken else "failed", "takes jobs" if taken else "takes none yet", name)

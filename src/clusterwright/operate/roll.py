@@ -80,14 +80,20 @@ def outlasted(cluster: str, nodes: Collection[str]) -> Finding:
     )
 
 
-def held_back(name: str, gate: GateResult) -> Finding:
+def _way_on(cluster: str, name: str) -> str:
+    return (
+        f"Once it is mended, say so with `clusterwright node resume {cluster} {name}`, "
+        "and run the same command: it goes on there"
+    )
+
+
+def held_back(cluster: str, name: str, gate: GateResult) -> Finding:
     """A node that an earlier run had under way."""
     return Finding(
         "CW8018",
         Where(path=name),
         f"{name} did not come through: gate {gate.name}: expected {gate.expected}, seen {gate.seen}",
-        f"It stays drained. {gate.remedy + '. ' if gate.remedy else ''}"
-        "Once it is mended, run the same command: it goes on there",
+        f"It stays drained. {gate.remedy + '. ' if gate.remedy else ''}{_way_on(cluster, name)}",
     )
 
 
@@ -177,7 +183,7 @@ class Rolling:
             Where(path=name),
             f"{name}{first} did not come through: {what}",
             f"It stays drained, and {rest}. {gate.remedy + '. ' if gate.remedy else ''}"
-            "Once it is mended, run the same command: it goes on there. "
+            f"{_way_on(self.work.home.name, name)}. "
             f"To go back: {self._way_back(batch.pool, self.needs[name])}",
         )
 

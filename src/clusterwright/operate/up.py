@@ -206,7 +206,9 @@ def _one_by_one(work: Work, course: Course, wishes: Wishes, report: Report, outc
     if left:
         doubt(work.home)
     stuck = admit(work, queue, sorted(left), report) if left else {}
-    outcome = replace(outcome, failed=tuple(held_back(name, gate) for name, gate in stuck.items()))
+    outcome = replace(
+        outcome, failed=tuple(held_back(work.home.name, name, gate) for name, gate in stuck.items())
+    )
     if stuck or not wishes.roll or not course.rolled:
         return outcome
     rolled = Rolling(work, course.rolled, wishes.roll, report, course.sick, wishes.full).run()
