@@ -105,7 +105,9 @@ def test_a_slow_network_is_no_accepted_cluster(desk: Desk) -> None:
     desk.run("node", "break", "story", "gpu-002", "network-slow")
     said = desk.run("accept", "story", code=1)
     desk.run("node", "mend", "story", "gpu-002")
-    assert "nccl" in said and "gpu-002" in said
+    assert "nccl" in said and "gpu-002: fabric-pairs failed" in said
+    assert "clusterwright: accept fabric-pairs" in desk.run("status", "story")
+    desk.run("node", "resume", "story", "gpu-002")
 
 
 def test_nothing_unreviewed_is_installed(desk: Desk) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from clusterwright.accept import fabric_gates, jobs, nccl
+from clusterwright.accept import fabric_gates, jobs, links, nccl
 from clusterwright.accept.home import Token
 from clusterwright.accept.result import GateResult
 from clusterwright.accept.session import Session
@@ -46,14 +46,20 @@ def _prove(
 
         together = whole if whole and not slow else ask(fit.names)
         results += fabric_gates.between(fit, together, ask, simulated=simulated)
+        if any(result.name == fabric_gates.FABRIC and result.status == "fail" for result in results):
+            note = f" ({fabric_gates.REHEARSAL})" if simulated else ""
+            results += links.gates(fit, *links.measure(session, fit, token), note=note)
     _keep_out(session, squad, results)
     return results
 
 
 def _keep_out(session: Session, squad: nccl.Squad, results: Sequence[GateResult]) -> None:
-    """Drain the nodes that failed; when all of them did, it is not the nodes."""
+    """Drain the nodes that failed; when all of them did, only those whose own cards are slow."""
     failed = {result.node: result for result in results if result.status == "fail"}
     bad = sorted(set(failed) & set(squad.names))
+    if len(bad) == len(squad.nodes):
+        slow = {result.node for result in results if result.name == links.GATE and result.status == "fail"}
+        bad = sorted(slow & set(squad.names))
     for name in bad if len(bad) < len(squad.nodes) else ():
         reason = f"{REASON}{failed[name].name}: expected {failed[name].expected}, seen {failed[name].seen}"
         session.run("scontrol", "update", f"nodename={name}", "state=drain", f"reason={reason}")

@@ -64,9 +64,10 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Before a real one on PATH, because the rate of a share is the simulated state's.
-    launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"fio"')
-    place(root, "/usr/local/bin/fio", launcher, 0o755)
+    # Before a real one on PATH, because the rate of a share or of a card is the simulated state's.
+    for name in ("fio", "ib_write_bw"):
+        launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
+        place(root, f"/usr/local/bin/{name}", launcher, 0o755)
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())

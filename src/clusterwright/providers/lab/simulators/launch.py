@@ -25,6 +25,7 @@ PROGRAMS = {
     "fio": "fio:answer",
     "gdrcopy_copybw": "toolkit:gdrcopy_bandwidth",
     "gdrcopy_sanity": "toolkit:gdrcopy_sanity",
+    "ib_write_bw": "perftest:answer",
     "lctl": "lustre:lctl",
     "lfs": "lustre:lfs",
     "lnetctl": "lnet:lnetctl",

@@ -1,0 +1,163 @@
+"""Cards one by one: what ib_write_bw prints, who meets whom, and whose card is slow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from clusterwright.accept import links
+from clusterwright.accept.links import Link
+from clusterwright.accept.nccl import Squad
+from clusterwright.accept.session import Ran, program
+from clusterwright.catalog.links import link_threshold, link_thresholds
+from clusterwright.catalog.machines import machine, machines
+from clusterwright.handoff import Handoff
+from clusterwright.providers.lab.simulators import faults
+from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu, SimulatedNic
+from clusterwright.providers.lab.simulators.rdma import tree
+
+REPOSITORY = Path(__file__).parents[2]
+CAPTURED = Path(__file__).parent / "captured" / "perftest"
+CARDS = Hardware(
+    (SimulatedGpu(0, "NVIDIA H100 80GB HBM3", "0000:1b:00.0", "GPU-0"),),
+    tuple(SimulatedNic(f"ib{number}", 400) for number in range(3)),
+)
+WELL, BOUND = 392.0, link_threshold(machines()["hgx-h100-8gpu"])
+
+
+@pytest.fixture(scope="module")
+def on_a_node() -> ModuleType:
+    module = ModuleType("link_bandwidth")
+    exec(compile(program("link_bandwidth"), "link_bandwidth", "exec"), module.__dict__)
+    return module
+
+
+def test_every_bound_has_a_source_and_is_below_its_rate() -> None:
+    for row in link_thresholds():
+        assert row.source and re.fullmatch(r"\d{4}-\d{2}", row.date)
+        assert 0.85 * row.gbps < row.fail < row.gbps
+    assert link_threshold(machines()["p5.48xlarge"]) is None
+
+
+def test_the_average_is_read_and_not_the_peak(on_a_node: ModuleType) -> None:
+    assert on_a_node.figure((CAPTURED / "rxe.txt").read_text()) == {"gbps": 0.48, "said": ""}
+    said = " Port number 1 state is Down\n Couldn't set the link layer\n"
+    assert on_a_node.figure(said) == {"gbps": None, "said": "Couldn't set the link layer"}
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_every_node_meets_its_neighbours_and_both_agree_who_serves(on_a_node: ModuleType, count: int) -> None:
+    nodes = [f"gpu-{number:03d}" for number in range(count)]
+    rounds = {node: on_a_node.turns(nodes, node) for node in nodes}
+    met = set()
+    for node, own in rounds.items():
+        assert own[0] == (node, True)
+        for turn, (peer, serves) in list(enumerate(own))[1:]:
+            if peer:
+                assert rounds[peer][turn] == (node, not serves)
+                met.add(frozenset((node, peer)))
+    assert met >= {frozenset(pair) for pair in pairwise(nodes)}
+
+
+def run(folder: Path, hardware: Hardware) -> list[Link]:
+    """The program as it is on one node with these cards, over the simulated ib_write_bw."""
+    for path, text in tree(hardware).items():
+        (folder / "class" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "class" / path).write_text(f"{text}\n")
+    (folder / "hardware.json").write_text(json.dumps(hardware.as_json()))
+    launcher = folder / "ib_write_bw"
+    package = REPOSITORY / "src/clusterwright/providers/lab"
+    launcher.write_text(
+        f"#!{sys.executable} -S\nimport sys\nfrom pathlib import Path\nsys.path.insert(0, {str(package)!r})\n"
+        f"from simulators.launch import main\nsys.exit(main('ib_write_bw', state=Path({str(folder)!r})))\n"
+    )
+    launcher.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}:/usr/bin:/bin",
+        "SLURM_JOB_ID": "7",
+        "SLURMD_NODENAME": "gpu-001",
+        "CLUSTERWRIGHT_CARDS": str(folder / "class/infiniband"),
+    }
+    command = [sys.executable, "-c", program("link_bandwidth"), "gpu-001"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    head, *rows = map(json.loads, done.stdout.splitlines())
+    assert head["program"] == str(launcher)
+    return [Link(**row) for row in rows]
+
+
+def test_a_slow_card_is_slow_with_itself(tmp_path: Path) -> None:
+    found = run(tmp_path, faults.inject(CARDS, "nic-slow", 1))
+    assert [(link.card, link.rail, link.gbps) for link in found] == [
+        ("mlx5_0", 0, WELL),
+        ("mlx5_1", 1, WELL / 4),
+        ("mlx5_2", 2, WELL),
+    ]
+
+
+def test_a_card_without_a_link_says_so(tmp_path: Path) -> None:
+    found = run(tmp_path, faults.inject(CARDS, "nic-down", 2))
+    assert [link.gbps for link in found] == [WELL, WELL, None]
+    assert "link layer" in found[2].said
+
+
+def ring(count: int, slow: dict[tuple[str, str], float], alone: dict[str, float] | None = None) -> list[Link]:
+    """One card of each of these nodes: with itself, and with its neighbours."""
+    names = [f"gpu-{number:03d}" for number in range(1, count + 1)]
+    found = [Link(name, "mlx5_0", 0, name, (alone or {}).get(name, WELL), "") for name in names]
+    pairs = list(pairwise(names)) + ([(names[-1], names[0])] if count > 2 else [])
+    return found + [Link(b, "mlx5_0", 0, a, slow.get((a, b), slow.get((b, a), WELL)), "") for a, b in pairs]
+
+
+@pytest.mark.parametrize(
+    ("found", "blamed"),
+    [
+        (ring(4, {}), set()),
+        (ring(2, {("gpu-001", "gpu-002"): 98.0}, {"gpu-002": 98.0}), {"gpu-002"}),
+        (ring(2, {("gpu-001", "gpu-002"): 98.0}), {"gpu-[001-002]"}),
+        (ring(4, {("gpu-001", "gpu-002"): 98.0, ("gpu-002", "gpu-003"): 98.0}), {"gpu-002"}),
+        (ring(4, {("gpu-002", "gpu-003"): 98.0}), {"gpu-[002-003]"}),
+    ],
+)
+def test_who_is_to_blame(found: list[Link], blamed: set[str]) -> None:
+    assert BOUND is not None
+    assert set(links.blame(found, BOUND)) == blamed
+
+
+@pytest.fixture
+def squad(lab: Handoff) -> Squad:
+    nodes = lab.with_role("compute")
+    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine])
+
+
+RAN = Ran(0, "", "", 2.0)
+
+
+def test_a_gate_names_node_card_and_rail(squad: Squad) -> None:
+    slow = ring(2, {("gpu-001", "gpu-002"): 98.0}, {"gpu-002": 98.0})
+    [result] = links.gates(squad, RAN, True, slow, note=" (a rehearsal)")
+    assert (result.name, result.status, result.node) == ("fabric-pairs", "fail", "gpu-002")
+    assert result.seen.startswith("mlx5_0 (rail 0): 98 Gb/s with itself, 98 Gb/s between gpu-002 and gpu-001")
+    assert result.expected.endswith("380 Gb/s or more") and result.seen.endswith("(a rehearsal)")
+
+
+def test_healthy_cards_pass_with_their_figures(squad: Squad) -> None:
+    [result] = links.gates(squad, RAN, True, ring(2, {}))
+    assert (result.status, result.seen) == ("pass", "1 cards of 2 nodes: 392 to 392 Gb/s")
+
+
+def test_what_cannot_be_measured_claims_nothing(squad: Squad) -> None:
+    assert links.gates(squad, RAN, False, ())[0].status == "skip"
+    hardware = machine("p5.48xlarge")
+    assert hardware is not None
+    [result] = links.gates(replace(squad, hardware=hardware), RAN, True, ())
+    assert result.status == "skip" and "ib_write_bw" in result.seen
