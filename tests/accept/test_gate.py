@@ -561,6 +561,23 @@ def test_each_efa_card_counts_once(tmp_path: Path) -> None:
     assert tree.seen("fabric-provider") == "4 domains"
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ('[{"gpu": 0, "ecc": {"total_correctable_count": 5, "total_uncorrectable_count": 0}}]', "pass"),
+        ('{"gpu_data": [{"gpu": 3, "ecc": {"total_uncorrectable_count": 1}}]}', "fail"),
+        ('{"gpu_data": [{"gpu": 0, "ecc": {"total_uncorrectable_count": "N/A"}}]}', "pass"),
+        ('[{"gpu": 0, "ecc": "N/A"}]', "pass"),
+        ("ERROR: AMDSMI_STATUS_DRIVER_NOT_LOADED", "skip"),
+    ],
+)
+def test_amd_smi_of_every_release_is_read(tmp_path: Path, said: str, status: str) -> None:
+    """Rows in a list, or below a key: as amd-smi of ROCm 6 and of ROCm 7 print them."""
+    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    tree.program("amd-smi", f"echo '{said}'")
+    assert tree.run()[1]["ecc"] == status
+
+
 def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
     tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
     amdgpu = {"version": "30.30.4", "flavour": "", "packages": {}, "services": [], "hold": []}
@@ -575,6 +592,12 @@ def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
     assert tree.failed() == []
     tree.inject("gpu-missing", 2)
     assert tree.seen("gpus") == "7 GPUs by rocm-smi"
+    tree.show(tree.hardware.without_faults())
+    tree.simulator("amd-smi")
+    assert tree.failed() == []
+    tree.inject("ecc", 5)
+    assert tree.failed("--quick") == ["ecc"]
+    assert tree.seen("ecc") == "GPU 5: 2 since the driver was loaded"
     small = replace(tree.hardware.gpus[0], memory_mib=65520)
     tree.show(replace(tree.hardware.without_faults(), gpus=(small, *tree.hardware.without_faults().gpus[1:])))
     assert tree.failed() == ["gpus"]

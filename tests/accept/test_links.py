@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -102,6 +104,20 @@ def test_a_slow_card_is_slow_with_itself(tmp_path: Path) -> None:
         ("mlx5_1", 1, WELL / 4),
         ("mlx5_2", 2, WELL),
     ]
+
+
+def test_two_cards_reach_what_the_slower_one_does(
+    on_a_node: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client may come first: it asks again until somebody serves."""
+    run(tmp_path, faults.inject(CARDS, "nic-slow", 1))
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with ThreadPoolExecutor(2) as pool:
+        client = pool.submit(on_a_node.meet, "mlx5_0", 18700, "gpu-001", "localhost", False)
+        time.sleep(0.3)
+        server = pool.submit(on_a_node.meet, "mlx5_1", 18700, "gpu-002", "gpu-001", True)
+        assert on_a_node.figure(client.result())["gbps"] == WELL / 4
+        assert server.result() is None
 
 
 def test_a_card_without_a_link_says_so(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import fold
 
 SECONDS = 150
+_LIBRARIES = ("nccl", "rccl")
 _LEAST = "1G"
 _SHARE = 8
 """The largest message is this part of a GPU's memory: two buffers and NCCL's own must fit beside it."""
@@ -63,7 +64,8 @@ def squads(handoff: Handoff, groups: Iterable[jobs.Group]) -> list[Squad]:
     parted: dict[tuple[str, str], list[Node]] = {}
     for group in groups:
         for node in group.nodes:
-            if group.kind == "gpu" and node.gpus and "nccl" in handoff.software["stacks"].get(node.pool, {}):
+            stack = handoff.software["stacks"].get(node.pool, {})
+            if group.kind == "gpu" and node.gpus and any(name in stack for name in _LIBRARIES):
                 parted.setdefault((group.partition, node.machine), []).append(node)
     return [
         Squad(partition, tuple(nodes), handoff.hardware[machine])

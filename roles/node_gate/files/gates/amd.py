@@ -1,4 +1,4 @@
-"""AMD's GPUs, by rocm-smi."""
+"""AMD's GPUs, by rocm-smi and amd-smi."""
 
 from __future__ import annotations
 
@@ -31,3 +31,25 @@ def gpus(node: Node) -> str:
         if seen < memory * MEMORY_SHARE:
             raise Unmet(f"{memory} MiB on each GPU", f"{name} has {seen} MiB", REMEDY)
     return expected
+
+
+def ecc(node: Node) -> str:
+    """No GPU counts an uncorrectable memory error since the driver was loaded."""
+    status, output = node.run("amd-smi", "metric", "--ecc", "--json")
+    if status == 127:
+        raise Unseen("amd-smi is not installed")
+    try:
+        document = json.loads(output)
+    except ValueError:
+        said = (output or f"exit status {status}").splitlines()[-1]
+        raise Unseen(f"amd-smi does not tell: {said}") from None
+    # From ROCm 7 on the rows are below a key.
+    rows = document.get("gpu_data", []) if isinstance(document, dict) else document
+    for row in rows:
+        counts = row.get("ecc")
+        count = str(counts.get("total_uncorrectable_count", "")) if isinstance(counts, dict) else ""
+        if count.isdigit() and int(count):
+            seen = f"GPU {row.get('gpu')}: {count} since the driver was loaded"
+            remedy = "Drain the node, look at `amd-smi bad-pages`, and reboot: the driver retires pages then"
+            raise Unmet("no uncorrectable memory error", seen, remedy)
+    return "no uncorrectable memory error"

@@ -19,6 +19,8 @@ PLACES = (
     "opt/nccl-tests/build",
     "usr/local/cuda/efa/test-cuda-*",
     "opt/oci-hpc/nccl-test/build",
+    "opt/rccl-tests/build",
+    "opt/oci-hpc/rccl-tests/build",
 )
 STARTERS = ("SLURM_", "PMI_", "PMIX_", "OMPI_", "PRTE_")  # a step of its own, of one process
 

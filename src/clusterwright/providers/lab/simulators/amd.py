@@ -54,6 +54,8 @@ def amd_smi(node: Node, arguments: Sequence[str]) -> Answer:
     if rows is None:
         return Answer(f"AMDSMI: '{command}' is not a command of the simulated amd-smi\n", 255)
     found = [{"gpu": index, **rows(gpu)} for index, gpu in enumerate(node.gpus)]
+    if command == "metric" and "--ecc" in arguments:
+        found = [{"gpu": row["gpu"], "ecc": row["ecc"]} for row in found]
     if "--json" in arguments:
         return Answer(json.dumps(found, indent=4) + "\n")
     return Answer("".join(_lines(row) for row in found))

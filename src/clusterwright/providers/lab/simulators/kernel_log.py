@@ -20,5 +20,6 @@ def lines(hardware: Hardware) -> list[str]:
         f"NVRM: Xid (PCI:{gpu.pci.rpartition('.')[0]}): {xid}, pid='<unknown>', name=<unknown>, "
         f"{_WORDS.get(xid, 'see the Xid catalogue')} (simulated)"
         for gpu in hardware.gpus
+        if not gpu.model.startswith("AMD")
         for xid in gpu.xids
     ]
