@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from clusterwright.catalog import gpu_health
-from clusterwright.catalog.machines import machine
+from clusterwright.catalog.machines import machine, virtual_mtu
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.simulators import faults
 from clusterwright.providers.lab.simulators.hardware import (
@@ -255,7 +255,10 @@ def healthy(folder: Path, machine_type: str = "lab-h100") -> Tree:
                      f"GPU-{gpu.minor}", hardware.gpu_memory_mib or 0)
         for gpu in hardware.gpus
     )  # fmt: skip
-    nics = tuple(SimulatedNic(f"{nic.kind}{nic.index}", nic.gbps, kind=nic.kind) for nic in hardware.nics)
+    mtu = virtual_mtu(machine_type) or 1500
+    nics = tuple(
+        SimulatedNic(f"{nic.kind}{nic.index}", nic.gbps, kind=nic.kind, mtu=mtu) for nic in hardware.nics
+    )
     simulated = Hardware(gpus, nics, driver_version=DRIVER, nvlink_domain=hardware.nvlink_domain or 0)
     tree = Tree(folder / "root", folder / "bin", folder / "simulated", {}, simulated)
     tree.bin.mkdir()
@@ -269,6 +272,7 @@ def healthy(folder: Path, machine_type: str = "lab-h100") -> Tree:
         "mounts": ["/home"],
         "units": UNITS,
         "stack": STACK,
+        "card_mtu": virtual_mtu(machine_type),
         "gpu_health": gpu_health.expected(hardware),
     }
     tree.plan()

@@ -561,6 +561,21 @@ def test_each_efa_card_counts_once(tmp_path: Path) -> None:
     assert tree.seen("fabric-provider") == "4 domains"
 
 
+@needs_mknod
+def test_virtual_cards_are_counted_where_gpus_talk_over_them(tmp_path: Path) -> None:
+    tree = gate_tree.healthy(tmp_path, "a3-megagpu-8g")
+    assert tree.failed() == []
+    assert tree.seen("virtual-cards") == "9 gVNIC cards up with MTU 8244"
+    tree.inject("nic-missing", 3)
+    assert tree.failed("--quick") == ["virtual-cards"]
+    assert tree.seen("virtual-cards") == "8 of them"
+    tree.inject("nic-down", 4)
+    assert tree.seen("virtual-cards") == "7 of them; gvnic4 is down"
+    sound = tree.hardware.without_faults()
+    tree.show(replace(sound, nics=(replace(sound.nics[0], mtu=1460), *sound.nics[1:])))
+    assert tree.seen("virtual-cards") == "8 of them; gvnic0 has MTU 1460"
+
+
 @pytest.mark.parametrize(
     ("said", "status"),
     [

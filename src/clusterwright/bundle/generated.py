@@ -15,6 +15,7 @@ from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
+from clusterwright.catalog.machines import virtual_mtu
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
@@ -145,6 +146,7 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "packages": repositories.package_format(handoff),
         "stack": stack,
         "mig": instances_of(handoff, node),
+        "card_mtu": virtual_mtu(node.machine),
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),
     }
     return json.dumps(body, indent=1, sort_keys=True) + "\n"

@@ -9,7 +9,7 @@ from clusterwright.catalog.hardware import Hardware
 from clusterwright.catalog.machine_catalog import GpuModel, MachineCatalog
 from clusterwright.catalog.table import DATA
 
-__all__ = ["GpuModel", "catalog", "gpu_models", "machine", "machines", "nearest"]
+__all__ = ["GpuModel", "catalog", "gpu_models", "machine", "machines", "nearest", "virtual_mtu"]
 
 
 @cache
@@ -36,3 +36,10 @@ def machine(name: str) -> Hardware | None:
 def nearest(name: str) -> tuple[str, ...]:
     """Machine types that look like this name, the likeliest first."""
     return catalog().nearest(name)
+
+
+def virtual_mtu(name: str) -> int | None:
+    """What the networks of a machine's gVNIC cards are made with; None where any will do or none is known."""
+    kind = catalog().types.get(name)
+    told = {card.mtu for card in kind.cards if card.kind == "gvnic" and card.mtu} if kind else set()
+    return min(told, default=None)

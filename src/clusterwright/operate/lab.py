@@ -14,6 +14,7 @@ from clusterwright.bundle.shares import mounted
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.gpu_health import RDMA_KINDS
 from clusterwright.catalog.hardware import Hardware, Nic
+from clusterwright.catalog.machines import virtual_mtu
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
@@ -220,8 +221,10 @@ def simulated_hardware(node: Node, handoff: Handoff) -> Simulated:
         )
         for gpu in hardware.gpus
     )
+    mtu = virtual_mtu(node.machine) or 1500
     nics = tuple(
-        SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps, kind=nic.kind) for nic in _fabric_cards(hardware)
+        SimulatedNic(f"{nic.kind[:8]}{nic.index}", nic.gbps, kind=nic.kind, mtu=mtu)
+        for nic in _fabric_cards(hardware)
     )
     brought = _DRIVERS & set(handoff.software["stacks"].get(node.pool, {}))
     return Simulated(

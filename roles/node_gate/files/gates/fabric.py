@@ -10,6 +10,7 @@ from gates.node import Node, Unmet, Unseen
 
 # By PCI address and driver, which /sys/class/infiniband does not tell without following links.
 CARDS = "/sys/bus/pci/drivers"
+GVNIC_DRIVERS = ("gve", "gvnic")  # the kernel's own, and Google's of before
 FI_INFO = "/opt/amazon/efa/bin/fi_info"
 DOMAIN = re.compile(r"^\s*domain: (\S+)", re.MULTILINE)
 NAMES = "/var/lib/clusterwright/links.json"
@@ -67,6 +68,33 @@ def _ports(node: Node) -> list[dict]:
             }
         )
     return found
+
+
+def virtual(node: Node) -> list:
+    """Google's virtual cards, where they are what GPUs talk over."""
+    return [nic for nic in node.hardware["nics"] if nic["kind"] == "gvnic"]
+
+
+def virtual_cards(node: Node) -> str:
+    """As many gVNIC cards as the machine type has are up, with the MTU that its networks are made with."""
+    count, mtu = len(virtual(node)), node.planned.get("card_mtu") or 0
+    expected = f"{count} gVNIC cards up" + (f" with MTU {mtu}" if mtu else "")
+    good, said = 0, []
+    for driver in GVNIC_DRIVERS:
+        for card in sorted(node.path(CARDS).glob(f"{driver}/*/net/*")):
+            state, seen = _first(card / "operstate"), _first(card / "mtu")
+            if state != "up":
+                said.append(f"{card.name} is {state or 'without a state'}")
+            elif seen.isdigit() and int(seen) < mtu:
+                said.append(f"{card.name} has MTU {seen}")
+            else:
+                good += 1
+    if good < count:
+        remedy = (
+            "Look at `ip link` and `lspci`, at the machine's interfaces, and at the MTU of their networks"
+        )
+        raise Unmet(expected, "; ".join([f"{good} of them", *said]), remedy)
+    return expected
 
 
 def fabric_provider(node: Node) -> str:

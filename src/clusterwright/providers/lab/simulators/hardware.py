@@ -57,6 +57,7 @@ class SimulatedNic:
     guid: str = ""
     state: NicState = "active"
     numa: int = 0
+    mtu: int = 1500
 
 
 @dataclass(frozen=True, slots=True)
