@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,12 @@ users:
 _JOBS = 200
 _END = ("", "", "")
 _MEMORY = "cat /proc/[0-9]*/smaps_rollup 2>/dev/null | awk '/^Pss:/ {kib += $2} END {print kib}'"
+_PROLOGS = """for run in $(seq 10); do
+    start=$(date +%s.%N)
+    SLURM_JOB_GPUS=0 /etc/slurm/prolog > /dev/null || exit
+    echo "$(date +%s.%N) $start" | awk '{print $1 - $2}'
+done"""
+_CLEAN_RUNS = "for run in $(seq 100); do /usr/lib/clusterwright/gate --quick | grep ^FAIL; done; true"
 _SETTINGS = "scontrol show config | grep -E '^(SchedulerParameters|SchedulerType) '"
 
 
@@ -150,8 +157,20 @@ def _four_nodes() -> Iterator[Result]:
         changed = [name for name, node in outcome["nodes"].items() if node["changed"]]
         assert not changed, changed
         yield Result("`up` with nothing to change, 4 nodes", seconds, 2, reference=ping, note="0 changed")
+        yield from _gates(bench)
         yield from _replaced(bench)
         yield _jobs_a_second(bench)
+
+
+def _gates(bench: Bench) -> Iterator[Result]:
+    """The same program is Slurm's health check, and its prolog before a job with GPUs."""
+    worst = max(map(float, bench.on("gpu-001", _PROLOGS).split()))
+    yield Result("prolog of a job with GPUs, the slowest of 10", worst, 2)
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(lambda node: bench.on(node, _CLEAN_RUNS), ("gpu-001", "gpu-002")))
+    alarms = [line for text in said for line in text.splitlines()]
+    note = alarms[0] if alarms else "on two nodes"
+    yield Result("false alarms in 200 runs of the node gates", len(alarms), 0, "", note=note)
 
 
 def _replaced(bench: Bench) -> Iterator[Result]:
