@@ -27,8 +27,16 @@ def prove(
         with connect() as session:
             return _prove(handoff, squad, session, token, simulated)
 
+    chosen = list(groups)
+    seen = "its GPUs are cut into instances (MIG), which reach no other"
+    cut = [
+        GateResult(fabric_gates.NODE, group.names, "skip", "all_reduce over whole GPUs", seen)
+        for group in chosen
+        if group.kind != "gpu"
+    ]
     with ThreadPoolExecutor(SQUADS_AT_ONCE) as pool:
-        return [result for found in pool.map(one, nccl.squads(handoff, groups)) for result in found]
+        squads = pool.map(one, nccl.squads(handoff, chosen))
+        return [*cut, *(result for found in squads for result in found)]
 
 
 def _prove(
