@@ -14,7 +14,7 @@ from clusterwright.catalog.links import LinkThreshold, link_threshold
 from clusterwright.spec.nodeset import fold
 
 GATE = "fabric-pairs"
-SECONDS = 80.0
+SECONDS = 240.0
 _REMEDY = "Look at this card: cable, transceiver, PCI link (`lspci -vv`) and switch port of its rail"
 
 
