@@ -53,6 +53,7 @@ def main() -> None:
         per_device_train_batch_size=options.batch,
         learning_rate=2e-4,
         bf16=True,
+        use_cpu=not torch.cuda.is_available(),
         seed=options.seed,
         save_steps=100,
         save_total_limit=2,

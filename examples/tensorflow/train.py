@@ -5,8 +5,6 @@ import os
 from pathlib import Path
 
 import tensorflow as tf
-from tensorflow.distribute.cluster_resolver import SlurmClusterResolver
-from tensorflow.distribute.experimental import CommunicationImplementation, CommunicationOptions
 
 
 def main() -> None:
@@ -23,7 +21,7 @@ def main() -> None:
         tf.config.set_visible_devices(gpus[int(os.environ["SLURM_LOCALID"]) % len(gpus)], "GPU")
     nodes = int(os.environ["SLURM_NNODES"])
     base = 10000 + int(os.environ["SLURM_JOB_ID"]) % 20000
-    cluster = SlurmClusterResolver(
+    cluster = tf.distribute.cluster_resolver.SlurmClusterResolver(
         jobs={"worker": tasks},
         port_base=base,
         gpus_per_node=tasks // nodes,
@@ -31,8 +29,10 @@ def main() -> None:
         tasks_per_node=tasks // nodes,
         auto_set_gpu=False,
     )
-    ring = CommunicationImplementation.NCCL if gpus else CommunicationImplementation.RING
-    communication = CommunicationOptions(implementation=ring)
+    ways = tf.distribute.experimental.CommunicationImplementation
+    communication = tf.distribute.experimental.CommunicationOptions(
+        implementation=ways.NCCL if gpus else ways.RING
+    )
     strategy = tf.distribute.MultiWorkerMirroredStrategy(cluster, communication)
 
     tf.random.set_seed(options.seed)
@@ -62,12 +62,14 @@ def main() -> None:
     newest = tf.train.latest_checkpoint(str(options.checkpoint))
     if newest:
         tf.train.Checkpoint(weights=weights, step=step).read(newest).expect_partial()
-    while int(step) < options.steps:
-        loss = train(tf.cast(step.read_value(), tf.int32))
-        if int(step) % 20 == 0 or int(step) == options.steps:
+    done = int(step.read_value())
+    while done < options.steps:
+        loss = train(tf.constant(done))
+        done += 1
+        if done % 20 == 0 or done == options.steps:
             kept.save()
             if rank == 0:
-                print(f"step {int(step)} of {tasks} workers: loss {float(loss):.6f}", flush=True)
+                print(f"step {done} of {tasks} workers: loss {float(loss):.6f}", flush=True)
 
 
 if __name__ == "__main__":

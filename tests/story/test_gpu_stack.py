@@ -66,7 +66,7 @@ def test_an_elastic_job_saves_when_told_is_queued_again_and_goes_on_where_it_was
     # Slurm holds what was queued again for two minutes.
     desk.on("controller", f"timeout 60 sh -c '{again}' && scontrol update JobId={job} StartTime=now")
     stopped = re.findall(r"saved at step (\d+)", example_jobs.said(desk, "pytorch-elastic", "saved"))[-1]
-    text = example_jobs.said(desk, "pytorch-elastic", f"\nfrom step {stopped} with 4 processes on cpu\n")
+    text = example_jobs.said(desk, "pytorch-elastic", f"\nfrom step {stopped} with ")
     assert int(stopped) > 20 and text.count("from step") == 2
     example_jobs.said(desk, "pytorch-elastic", f"saved at step {int(stopped) // 10 * 10 + 10}:")
     desk.as_user("scancel", job)
@@ -74,7 +74,7 @@ def test_an_elastic_job_saves_when_told_is_queued_again_and_goes_on_where_it_was
 
 def test_a_container_is_told_of_the_fabric_and_a_users_word_comes_first(desk: Desk) -> None:
     look = r"echo \$NCCL_NET \$NCCL_DEBUG; cat /etc/nccl.conf"
-    podman = f'podman run --rm --env=NCCL_DEBUG=INFO --rootfs $HOME/image sh -c "{look}"'
+    podman = f'podman --log-level=error run --rm --env=NCCL_DEBUG=INFO --rootfs $HOME/image sh -c "{look}"'
     said = desk.as_user("srun", "--gres=gpu:1", "sh", "-c", podman).splitlines()
     assert said[0] == "IB INFO"
     assert said[1:] == desk.on("gpu-001", "cat /etc/nccl.conf").splitlines()
