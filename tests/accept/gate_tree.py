@@ -67,6 +67,13 @@ STACK: dict[str, dict[str, Any]] = {
         "services": [],
         "hold": [],
     },
+    "kernel": {
+        "version": "6.12",
+        "flavour": "amd64",
+        "packages": {"linux-image-amd64": None, "linux-headers-amd64": None},
+        "services": [],
+        "hold": ["linux-image-amd64", "linux-headers-amd64"],
+    },
     "slurm": {
         "version": "24.11.5",
         "flavour": "",
@@ -114,6 +121,13 @@ class Tree:
     def program(self, name: str, text: str) -> None:
         (self.bin / name).write_text(f"#!/bin/sh\n{text}\n")
         (self.bin / name).chmod(0o755)
+
+    def kernel(self, release: str) -> None:
+        """Installed, with headers and everything that is built for it."""
+        self.write(f"/lib/modules/{release}/modules.order", "")
+        self.write(f"/lib/modules/{release}/build/Makefile", "")
+        for module in ("gdrdrv", "nvidia", "nvidia_uvm"):
+            self.write(f"/built/{release}/{module}", f"updates/dkms/{module}.ko")
 
     def mounted(self, lines: str) -> None:
         self.write("/proc/self/mounts", lines + "\n")
@@ -294,6 +308,9 @@ def _system(tree: Tree, memory_mib: int, cpus: int) -> None:
     tree.write("/proc/sys/kernel/osrelease", "6.12.43-amd64\n")
     for module in ("gdrdrv", "nvidia", "nvidia_uvm"):
         tree.write(f"/sys/module/{module}/initstate", "live\n")
+    tree.write("/etc/clusterwright/modules.d/driver", "nvidia\nnvidia_uvm\n")
+    tree.write("/etc/clusterwright/modules.d/gdrcopy", "gdrdrv\n")
+    tree.kernel("6.12.43-amd64")
     tree.mounted("overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0")
     tree.write("/proc/1/status", "Name:\tsystemd\nCapBnd:\t000001ffffffffff\n")
     tree.memory(memory_mib << 10, 900_000_000)
@@ -306,7 +323,9 @@ def _system(tree: Tree, memory_mib: int, cpus: int) -> None:
     tree.program("timedatectl", "echo yes")
     tree.program("dpkg-query", f"cat {root}/dpkg")
     tree.program(
-        "modinfo", f'[ -e {root}/built/$2/$5 ] || {{ echo "modinfo: ERROR: Module $5 not found."; exit 1; }}'
+        "modinfo",
+        f"""[ -e {root}/built/$2/$5 ] || {{ echo "modinfo: ERROR: Module $5 not found."; exit 1; }}
+echo "/lib/modules/$2/$(cat {root}/built/$2/$5)" """,
     )
     tree.program(
         "systemctl",

@@ -92,7 +92,10 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "rpm's database broken": ("stack", lambda t: (t.rpms(), t.program("rpm", "echo 'error: db'; exit 1"))),
     "nouveau loaded": ("modules", holds("/sys/module/nouveau/initstate", "live")),
     "a module not loaded": ("modules", lambda t: shutil.rmtree(t.root / "sys/module/gdrdrv")),
-    "not built for the next kernel": ("modules", holds("/lib/modules/6.12.48-amd64/modules.order", "")),
+    "not built for the next kernel": ("modules", holds(NEXT_KERNEL, "")),
+    "not built for this kernel": ("modules", lambda t: (t.root / "built/6.12.43-amd64/nvidia").unlink()),
+    "the kernel's own module": ("modules", holds("/built/6.12.43-amd64/gdrdrv", "kernel/drivers/gdrdrv.ko")),
+    "another kernel": ("kernel", holds("/proc/sys/kernel/osrelease", "6.1.0-40-amd64\n")),
     "Fabric Manager failed": ("gpu-services", lambda t: t.services(nvidia_fabricmanager="failed")),
     "DCGM stopped": ("gpu-services", lambda t: t.services(nvidia_dcgm="inactive")),
     "persistence off": ("persistence", shown("Enabled, 0", "Disabled, 0")),
@@ -130,7 +133,7 @@ def test_a_healthy_node_passes_every_gate(healthy: Tree) -> None:
     assert code == 0
     assert set(gates.values()) == {"pass"}
     assert list(gates) == [
-        "plan", "name", "stack", "driver-loaded", "user-driver", "modules", "gpus", "gpu-driver",
+        "plan", "name", "stack", "driver-loaded", "user-driver", "kernel", "modules", "gpus", "gpu-driver",
         "gpu-devices", "gpu-services", "persistence", "pci-link", "nvlink", "nvlink-fabric", "mig", "ecc",
         "throttle", "xid", "fabric-cards", "link-names", "memlock", "mounts", "clock", "disk",
         "memory", "cpus",
@@ -345,10 +348,44 @@ def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> No
 
 @needs_mknod
 def test_a_next_kernel_with_the_modules_passes(healthy: Tree) -> None:
-    healthy.write("/lib/modules/6.12.48-amd64/modules.order", "")
-    healthy.write("/built/6.12.48-amd64/nvidia", "")
-    healthy.write("/built/6.12.48-amd64/gdrdrv", "")
+    healthy.kernel("6.12.48-amd64")
     assert healthy.failed() == []
+    assert healthy.seen("kernel") == "6.12.43-amd64; 6.12.48-amd64 boots next"
+    assert healthy.seen("modules").endswith("; built for 6.12.43-amd64, 6.12.48-amd64")
+
+
+@needs_mknod
+def test_a_module_that_is_missing_is_named_with_its_kernel_and_why(healthy: Tree) -> None:
+    """Without headers nothing is built; a build that failed leaves its log."""
+    healthy.write(NEXT_KERNEL, "")
+    assert healthy.seen("modules") == "not there, and no headers of 6.12.48-amd64 to build it with"
+    healthy.kernel("6.12.48-amd64")
+    (healthy.root / "built/6.12.48-amd64/nvidia_uvm").unlink()
+    conf = 'PACKAGE_NAME="nvidia"\nPACKAGE_VERSION="580.95.05"\nBUILT_MODULE_NAME[1]="nvidia-uvm"\n'
+    healthy.write("/usr/src/nvidia-580.95.05/dkms.conf", conf)
+    healthy.write("/var/lib/dkms/nvidia/580.95.05/build/make.log", "error: …")
+    [gate] = [one for one in healthy.run()[2]["gates"] if one["name"] == "modules"]
+    assert gate["expected"] == "module nvidia_uvm (driver) built for kernel 6.12.48-amd64"
+    assert gate["seen"] == "not there; its build failed, see /var/lib/dkms/nvidia/580.95.05/build/make.log"
+
+
+@needs_mknod
+def test_a_container_does_not_pretend_to_run_the_locked_kernel(healthy: Tree) -> None:
+    healthy.write("/run/systemd/container", "systemd-nspawn\n")
+    healthy.write("/proc/sys/kernel/osrelease", "5.4.0\n")
+    assert healthy.failed() == []
+    assert healthy.seen("kernel").startswith("not to be seen: a container runs its machine's kernel 5.4.0")
+
+
+@needs_mknod
+def test_a_kernel_whose_name_does_not_tell_its_version_is_known_by_its_package(healthy: Tree) -> None:
+    healthy.expected["stack"] = {"kernel": {**gate_tree.STACK["kernel"], "version": "6.1.192"}}
+    healthy.plan()
+    healthy.write("/proc/sys/kernel/osrelease", "6.1.0-49-amd64\n")
+    healthy.program("dpkg-query", "echo 6.1.192-2")
+    assert healthy.run()[1]["kernel"] == "pass"
+    healthy.program("dpkg-query", "echo 6.1.176-1")
+    assert healthy.run()[1]["kernel"] == "fail"
 
 
 @needs_mknod

@@ -21,7 +21,7 @@ DISTRIBUTIONS = {
     *("rhel-9", "rocky-9", "rhel-10", "rocky-10", "amazon-2023"),
 }
 ARCHITECTURES = {"x86_64", "arm64"}
-CHANNELS = {"lts", "production", "feature"}
+CHANNELS = {"lts", "production", "feature", "series"}
 FIELDS = {"version", "branch", "major", "minor", "cuda", "cuda_major"}
 HANDED_OUT = {"weka"}
 """A WEKA cluster hands its client out itself: there is no package to name."""
@@ -93,7 +93,7 @@ def test_rows_are_in_order_and_there_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_cells_of_several_words_are_in_order(name: str) -> None:
-    lists = ("distributions", "services", "components")
+    lists = ("distributions", "services", "components", "modules")
     cells = [row[column].split() for row in table(name) for column in lists if column in row]
     assert [words for words in cells if words != sorted(set(words))] == []
 
@@ -221,10 +221,12 @@ def test_traits_are_of_machines() -> None:
         "machine": set(machines()),
         "architecture": ARCHITECTURES,
         "share": {"lustre", "beegfs", "cephfs", "weka"},
+        "role": {"compute"},
+        "provider": {row.provider for row in machines().values()},
     }
     for row in [*table("hardware_rules"), *table("defaults")]:
         kind, _, word = row["trait"].partition(":")
-        assert row["trait"] in {"nvswitch", "nvlink5", "nvl72"} or word in words[kind], row["trait"]
+        assert row["trait"] in {"", "nvswitch", "nvlink5", "nvl72"} or word in words[kind], row["trait"]
 
 
 def test_every_rule_speaks_of_releases() -> None:
@@ -243,7 +245,8 @@ def test_every_rule_speaks_of_releases() -> None:
 
 def test_preferred_channels_have_releases() -> None:
     for row in catalog().preferences:
-        assert set(row.channels) <= {one.channel for one in known(row.component)}, row.component
+        words = {word for one in known(row.component) for word in (one.channel, *one.flavours)}
+        assert set(row.preferred) <= words, row.component
 
 
 @pytest.mark.parametrize("component", EQUAL_TO_THE_DRIVER)

@@ -21,14 +21,14 @@ from clusterwright.handoff import Handoff
 from . import solved
 
 REPOSITORY = Path(__file__).parents[2]
-NVIDIA = {"nvidia_driver", "cuda", "nccl", "dcgm", "gpu_tuning", "gpu_containers", "slurm_gpu"}
+NVIDIA = {"kernel", "nvidia_driver", "cuda", "nccl", "dcgm", "gpu_tuning", "gpu_containers", "slurm_gpu"}
 MACHINES = {
     "hgx-h100-8gpu": ("onprem", "debian-13", NVIDIA | {"nvidia_fabric", "rdma"}),
     "hgx-b200-8gpu": ("onprem", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "rdma"}),
     "gb200-nvl72-tray": ("onprem", "ubuntu-24.04", NVIDIA | {"nvidia_imex", "rdma"}),
     "l4-server": ("onprem", "debian-12", NVIDIA),
     "rtx4090-workstation": ("onprem", "debian-12", NVIDIA),
-    "mi300x-8gpu": ("onprem", "ubuntu-24.04", {"amd_gpu", "nccl", "gpu_tuning", "slurm_gpu", "rdma"}),
+    "mi300x-8gpu": ("onprem", "ubuntu-24.04", {"kernel", "amd_gpu", "nccl", "gpu_tuning", "slurm_gpu", "rdma"}),
     "generic-x86-16c": ("onprem", "debian-12", set()),
     "p5.48xlarge": ("aws", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "efa"}),
     "a3-megagpu-8g": ("gcp", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "gpudirect_tcpxo"}),
@@ -66,7 +66,7 @@ def test_every_component_is_some_roles_and_only_one() -> None:
     """RCCL and NCCL have one role for their settings, and each its own for packages."""
     taken = [row["name"] for _role, row in rows("components")]
     twice = sorted({name for name in taken if taken.count(name) > 1})
-    assert twice == ["kernel", "opencl"]  # the same for both vendors
+    assert twice == ["opencl"]  # the same for both vendors
     not_installed_here = {"slurm"}
     assert {row.component for row in packages()} - not_installed_here <= set(taken)
 
@@ -104,7 +104,7 @@ def test_the_stack_comes_up_in_the_order_that_it_depends() -> None:
     chain_ = ["nvidia-persistenced", "nvidia-fabricmanager", "nvidia-dcgm", "clusterwright-cdi"]
     chain_ += ["clusterwright-gate", "slurmd"]
     assert [name for name in order if name in chain_] == chain_
-    assert ORDER.index("rdma") < ORDER.index("nvidia_driver") < ORDER.index("nvidia_fabric")
+    assert ORDER.index("kernel") < ORDER.index("rdma") < ORDER.index("nvidia_driver") < ORDER.index("nvidia_fabric")
 
 
 def test_what_the_initial_ram_disk_copies_is_there_before_the_packages(machine: str) -> None:

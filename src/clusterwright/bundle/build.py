@@ -125,6 +125,7 @@ class Bundle:
         early = (
             *generated.attached(self._handoff, self._attachments),
             *generated.vendors(self._handoff, node, self._attachments),
+            *generated.modules(installed),
         )
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
         generic = (

@@ -13,7 +13,7 @@ from clusterwright.bundle import repositories, shares
 from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, instances_of, stack_of
 from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
-from clusterwright.catalog import gpu_health
+from clusterwright.catalog import gpu_health, software
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
 from clusterwright.catalog.machines import virtual_mtu
 from clusterwright.handoff import Handoff, Node
@@ -65,6 +65,14 @@ def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[
         yield from manager.files(Repository(name, row, texts[row["key"]] if row["key"] else None))
     for component, row in sorted(stack.items()):
         yield from manager.pins(component, row["packages"])
+
+
+def modules(stack: Mapping[str, Any]) -> Iterator[NodeFile]:
+    """Kernel modules that must be there for each kernel, a file for each component that brings some."""
+    for component in sorted(stack):
+        if names := software.components()[component].modules:
+            text = "".join(f"{name}\n" for name in names)
+            yield NodeFile(f"/etc/clusterwright/modules.d/{component}", text, ())
 
 
 def authorized_keys(handoff: Handoff) -> Iterator[NodeFile]:

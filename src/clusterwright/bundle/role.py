@@ -21,6 +21,7 @@ ORDER = (
     "base",
     "users",
     "shared_home",
+    "kernel",
     "rdma",
     "efa",
     "nvidia_driver",

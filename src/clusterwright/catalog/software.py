@@ -23,6 +23,8 @@ class Component:
     title: str
     vendor: str
     scope: str
+    modules: tuple[str, ...]
+    """Kernel modules that are built for it and that nothing works without."""
     source: str
     date: str
 
@@ -34,9 +36,9 @@ class Release:
     component: str
     version: str
     channel: str
-    """`lts`, `production`, `feature`, or empty."""
+    """`lts`, `production`, `feature`, or empty. `series`: whatever a distribution's archive has of it."""
     flavours: tuple[str, ...]
-    """`open` and `proprietary` for a driver; otherwise none."""
+    """`open` and `proprietary` for a driver, what a kernel is built for; otherwise none."""
     built_for: tuple[tuple[str, str], ...]
     """Component and its major version, for instance `("cuda", "13")`."""
     distributions: frozenset[str]
@@ -119,11 +121,11 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Channels of a component that are taken when nobody says anything, the best first."""
+    """Channels and flavours of a component that are taken when nobody says anything, the best first."""
 
     component: str
     trait: str
-    channels: tuple[str, ...]
+    preferred: tuple[str, ...]
     source: str
     date: str
 
@@ -137,9 +139,17 @@ class SoftwareCatalog:
     @cached_property
     def components(self) -> Mapping[str, Component]:
         """By name, sorted."""
-        names = ("title", "vendor", "scope", "source", "date")
         found = (
-            Component(row["component"], *(row[name] for name in names)) for row in self._rows("components")
+            Component(
+                name=row["component"],
+                title=row["title"],
+                vendor=row["vendor"],
+                scope=row["scope"],
+                modules=tuple(row["modules"].split()),
+                source=row["source"],
+                date=row["date"],
+            )
+            for row in self._rows("components")
         )
         return {one.name: one for one in sorted(found, key=lambda one: one.name)}
 

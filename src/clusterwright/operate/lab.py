@@ -43,6 +43,8 @@ VENDOR_FOLDER = "/run/simulated-vendors"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """Of a machine in Debian's words."""
 _DRIVERS = {"amdgpu", "driver"}
+KERNEL = "kernel"
+"""A distribution's, and yet simulated: a node is a container and boots none."""
 _PREINSTALLED = "580.95.05"
 """The driver of a node whose pool has none in its lock."""
 
@@ -165,7 +167,7 @@ def vendors_packages(lock: Lock) -> list[Wanted]:
         Wanted(component, row.version, package, version)
         for rows in lock.pools.values()
         for component, row in rows.items()
-        if row.repository != DISTRIBUTION
+        if row.repository != DISTRIBUTION or component == KERNEL
         for package, version in row.packages.items()
     ]
 

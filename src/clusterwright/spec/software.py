@@ -26,7 +26,7 @@ IMAGE = r"^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)+(:[A-Za-z0-9_][A-Za-z0-9._-]*)?@
 REPOSITORY = r"^(https?://[^\s/@]+|file:/)(/[^\s]*)?$"
 COMPONENT = r"^[a-z][a-z0-9_]{0,30}$"
 _CLAUSE = r"(==|!=|<=|>=|<|>|~=)? *[0-9][0-9A-Za-z.+_-]*(\.\*)?"
-_WORD = r"(any|lts|production|feature|open|proprietary)"
+_WORD = r"(any|lts|production|feature|open|proprietary|generic|hwe|aws|gcp)"
 VERSION = rf"^({_CLAUSE}( *, *{_CLAUSE})*|{_WORD})( {_WORD})*$"
 SUITE = r"^[A-Za-z0-9.][A-Za-z0-9./_-]*$"
 
@@ -71,7 +71,7 @@ class Software(Described):
     versions: Versions = {}
     """Versions of the GPU host stack that are wished for, by component: `driver: 580`, `cuda: 13.0.2`, a
     range such as `>=580,<590`, a channel (`lts`, `production`, `feature`), a driver's `open` or `proprietary`
-    modules, or `any`, which brings what nothing else needs. `clusterwright lock` chooses the rest."""
+    modules, a kernel for `generic` machines, `hwe`, `aws` or `gcp`, or `any`, which brings what nothing else needs. `clusterwright lock` chooses the rest."""
     packages: list[Annotated[str, Field(pattern=PACKAGE)]] = []
     """Further packages of the distribution on every node."""
     slurm_repository: Repository | None = None

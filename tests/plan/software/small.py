@@ -7,7 +7,7 @@ from pathlib import Path
 from clusterwright.catalog.software import SoftwareCatalog
 
 COLUMNS = {
-    "components": "component,title,vendor,scope",
+    "components": "component,title,vendor,scope,modules",
     "releases": "component,version,channel,flavours,built_for,distributions,architectures,released,"
     "end_of_support,sha256",
     "rules": "component,versions,kind,needs,accepts,why",

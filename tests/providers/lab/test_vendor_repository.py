@@ -17,6 +17,8 @@ from clusterwright.providers.lab.vendor.package import UNITS, VendorPackage, lau
 from clusterwright.providers.lab.vendor.repository import build
 
 DRIVER = "580.95.05"
+DKMS = "Package: dkms\nStatus: install ok installed\nVersion: 3.2\nArchitecture: all\n\n"
+"""What the distribution carries."""
 WANTED = (
     Wanted("driver", DRIVER, "nvidia-open"),
     Wanted("fabric_manager", DRIVER, "nvidia-fabricmanager", f"{DRIVER}-1"),
@@ -40,7 +42,7 @@ def apt(root: Path, repository: Path, *words: str) -> subprocess.CompletedProces
     ):
         (root / folder).mkdir(parents=True, exist_ok=True)
     (root / "var/cache/apt/archives/partial").mkdir(parents=True, exist_ok=True)
-    (root / "var/lib/dpkg/status").touch()
+    (root / "var/lib/dpkg/status").write_text(DKMS)
     (root / "etc/apt/sources.list").write_text(f"deb [signed-by={repository}/key.asc] file:{repository} /\n")
     options = {
         "Dir": str(root),
@@ -128,7 +130,7 @@ def test_every_row_of_the_contents_can_be_built() -> None:
     table = (files("clusterwright.providers.lab.vendor") / "contents.csv").read_text()
     rows = list(csv.DictReader(table.splitlines()))
     assert len({row["package"] for row in rows}) == len(rows)
-    words = {"{branch}": "580", "{release}": DRIVER, "{major}": "13", "{minor}": "0"}
+    words = {"{branch}": "580", "{release}": DRIVER, "{major}": "13", "{minor}": "0", "{lts}": "24.04"}
     for row in rows:
         assert row["source"] and row["date"], row
         name = row["package"]

@@ -1,4 +1,4 @@
-"""The locked software: installed at exactly its versions, loaded, running, and ready for the next kernel."""
+"""The locked software: installed at exactly its versions, loaded and running."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ import time
 from gates import packages
 from gates.node import Node, Unmet
 
-MODULES = {
-    "amdgpu": ("amdgpu",),
-    "driver": ("nvidia",),
-    "gdrcopy": ("gdrdrv",),
-    "efa": ("efa",),
-}
 LOADED = re.compile(r"NVIDIA UNIX (Open )?.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s")
 SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")  # each refuses another driver than its own
 RESTART_SECONDS = 1.0  # a daemon that is just started anew is no fault
@@ -57,36 +51,6 @@ def driver_loaded(node: Node) -> str:
     return expected
 
 
-def modules(node: Node) -> str:
-    """The modules of the stack are loaded, nouveau is not, and the next kernel has them too."""
-    if _loaded(node, "nouveau"):
-        remedy = "Blacklist nouveau, run `update-initramfs -u` and reboot: it holds the GPUs"
-        raise Unmet("nouveau not loaded", "nouveau is loaded", remedy)
-    wanted = [module for name in node.stack for module in MODULES.get(name, ())]
-    if node.planned.get("lnet"):
-        wanted.append("lnet")
-    for module in wanted:
-        if not _loaded(node, module):
-            raise Unmet(
-                f"module {module} loaded", "not loaded", f"Run `modprobe {module}` and look at `dmesg`"
-            )
-    running = node.read("/proc/sys/kernel/osrelease").strip()
-    newest = _newest_kernel(node)
-    if newest and newest != running:
-        for module in wanted:
-            status, output = node.run("modinfo", "--set-version", newest, "--field", "filename", module)
-            if status:
-                remedy = (
-                    f"Run `dkms autoinstall -k {newest}`, or install the module's package for that kernel"
-                )
-                raise Unmet(f"{module} built for the next kernel {newest}", output.splitlines()[-1], remedy)
-    return f"{', '.join(wanted) or 'none wanted'}, also in {newest}" if newest else ", ".join(wanted)
-
-
-def _loaded(node: Node, module: str) -> bool:
-    return node.path(f"/sys/module/{module}").is_dir()
-
-
 def gpu_services(node: Node) -> str:
     """The daemons of the stack run: Fabric Manager, IMEX, DCGM, the persistence daemon."""
     names = services(node)
@@ -122,13 +86,3 @@ def services(node: Node) -> list[str]:
 
 def _unit(name: str) -> str:
     return name if "." in name else f"{name}.service"
-
-
-def _newest_kernel(node: Node) -> str:
-    """Of those that can be booted; empty where the node has no kernel of its own."""
-    kernels = [path.parent.name for path in node.path("/lib/modules").glob("*/modules.order")]
-    return max(kernels, key=_by_number, default="")
-
-
-def _by_number(kernel: str) -> list:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"[.-]", kernel)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from clusterwright.catalog.software import Package, Release, SoftwareCatalog, accepts, parsed
 from clusterwright.plan.software.lock import Locked, Source
-from clusterwright.plan.software.prefer import channels_of
+from clusterwright.plan.software.prefer import preferred_of
 from clusterwright.plan.software.problem import (
     Candidate,
     Problem,
@@ -59,7 +59,11 @@ class Assembly:
             hold=tuple(row.package.format_map(fields) for row in rows if row.hold),
             repository=next((row.repository for row in rows if row.repository), None),
             sha256=release.sha256,
-            why=tuple(dict.fromkeys([*self._why(identifier), *self._channel(identifier, release)])),
+            why=tuple(
+                dict.fromkeys(
+                    [*self._why(identifier), *self._channel(identifier, candidate), *_moving(release, rows)]
+                )
+            ),
         )
 
     def _packages(self, candidate: Candidate) -> list[Package]:
@@ -102,11 +106,12 @@ class Assembly:
                 case Given(why=why):
                     yield why
 
-    def _channel(self, identifier: str, release: Release) -> Iterator[str]:
+    def _channel(self, identifier: str, candidate: Candidate) -> Iterator[str]:
         traits = self.pools[pool_of(identifier)].traits
-        channels = channels_of(component_of(identifier), traits, self.catalog)
-        if channels and release.channel not in channels:
-            kind = f"of the channel {release.channel}" if release.channel else "of no channel"
+        preferred = preferred_of(component_of(identifier), traits, self.catalog)
+        channel = candidate.release.channel if candidate.release else ""
+        if preferred and not {channel, candidate.flavour} & set(preferred):
+            kind = f"of the channel {channel}" if channel else "of no channel"
             yield f"a release {kind}, taken only when asked for or when nothing else fits"
 
     def _chosen(self, identifier: str) -> int:
@@ -133,6 +138,12 @@ class Assembly:
                         row.url, row.suite, row.components, row.key_url, row.fingerprint or None
                     )
         return found
+
+
+def _moving(release: Release, rows: Sequence[Package]) -> Iterator[str]:
+    """A distribution's archive keeps the newest of a series only; a lock that named it would soon fail."""
+    if release.channel == "series" and not any(row.package_version for row in rows):
+        yield "archives drop older builds: the newest of the series is taken and held; wish for a build to pin it"
 
 
 def _fields(release: Release, cuda: str) -> dict[str, str]:

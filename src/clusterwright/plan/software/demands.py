@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from clusterwright.catalog.software import Rule, SoftwareCatalog, accepts
-from clusterwright.plan.software.prefer import channels_of, needed_first, ranked
+from clusterwright.plan.software.prefer import preferred_of, needed_first, ranked
 from clusterwright.plan.software.presence import Presence
 from clusterwright.plan.software.problem import Candidate, Case, Demand, Problem, always, identifier_of
 from clusterwright.plan.software.question import Given
@@ -64,8 +64,8 @@ class Stack:
             for release in self.catalog.releases(component)
             for flavour in release.flavours or ("",)
         ]
-        channels = channels_of(component, self.pools[pool].traits, self.catalog)
-        return ranked(candidates, channels, self.previous(pool, component))
+        preferred = preferred_of(component, self.pools[pool].traits, self.catalog)
+        return ranked(candidates, preferred, self.previous(pool, component))
 
     def _versions(self, component: str) -> tuple[Candidate, ...]:
         """One candidate for each version: what the pools share."""
@@ -73,7 +73,7 @@ class Stack:
         traits = {trait for facts in self.pools.values() for trait in facts.traits}
         kept = [self.previous(pool, component) for pool in self.pools]
         previous = next(((one[0], "") for one in kept if one), None)
-        return ranked(list(versions.values()), channels_of(component, traits, self.catalog), previous)
+        return ranked(list(versions.values()), preferred_of(component, traits, self.catalog), previous)
 
     def _mask(self, identifier: str, test: Test, *, or_absent: bool = False) -> int:
         mask = int(or_absent)

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 from clusterwright.catalog.distributions import distribution
 from clusterwright.finding import Finding, Severity, Where
-from clusterwright.plan.software.lock import Lock
+from clusterwright.plan.software.lock import DISTRIBUTION, Lock
 
 _NO_FOLDERS = (".gz", ".repo")
 """How addresses end that are none of a repository."""
 
 
 def gaps(lock: Lock, file: str) -> Iterator[Finding]:
-    """Components whose packages, their exact versions, or their repository the catalog does not know."""
+    """Components whose packages, their exact versions, or their repository the catalog does not know.
+
+    What a distribution carries moves with its archive: a version that nobody wished for is no gap there.
+    """
     where = Where(file)
     nameless: set[str] = set()
     homeless: set[str] = set()
@@ -25,7 +28,7 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
             elif locked.repository is None or _unreadable(lock, locked.repository):
                 homeless.add(f"{component} {locked.version}")
             for package, version in locked.packages.items():
-                if version is None:
+                if version is None and locked.repository != DISTRIBUTION:
                     loose.setdefault(f"{component} {locked.version}", set()).add(package)
     for said in sorted(nameless):
         what = f"how {said} is packaged for {lock.distribution} is not known"

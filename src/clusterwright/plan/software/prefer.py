@@ -1,4 +1,4 @@
-"""What is better: what is there already, else the channels of `defaults.csv`, the newest first."""
+"""What is better: what is there already, else what `defaults.csv` prefers, the newest first."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from clusterwright.plan.software.problem import ABSENT, Candidate
 
 def ranked(
     candidates: Sequence[Candidate],
-    channels: Sequence[str],
+    preferred: Sequence[str],
     previous: tuple[str, str] | None,
 ) -> tuple[Candidate, ...]:
     """Absence first, because nothing is installed that nobody needs; then the best first.
 
-    `candidates` are in the order of their versions. A channel that no preference names comes last: it is
-    taken when somebody asks for it, or where nothing else fits.
+    `candidates` are in the order of their versions. `preferred` are channels and flavours. What it does not
+    name comes last: it is taken when somebody asks for it, or where nothing else fits.
     """
     version, flavour = previous or ("", "")
-    places = {channel: place for place, channel in enumerate(channels)}
+    places = {word: place for place, word in enumerate(preferred)}
 
     def key(numbered: tuple[int, Candidate]) -> tuple[bool, bool, bool, int, int, int]:
         number, candidate = numbered
@@ -30,7 +30,7 @@ def ranked(
             bool(previous) and candidate.version != version,
             bool(previous) and series(candidate.version) != series(version),
             bool(previous) and candidate.flavour != flavour,
-            places.get(release.channel, len(places)) if places else 0,
+            min(places.get(word, len(places)) for word in (release.channel, candidate.flavour)),
             -position,
             number,
         )
@@ -46,11 +46,15 @@ def series(version: str) -> str:
     return version.partition(".")[0]
 
 
-def channels_of(component: str, traits: Collection[str], catalog: SoftwareCatalog) -> tuple[str, ...]:
-    """Preferred channels, the best first; none where the component has no channels to choose from."""
+def preferred_of(component: str, traits: Collection[str], catalog: SoftwareCatalog) -> tuple[str, ...]:
+    """Preferred channels and flavours, the best first; none where there is nothing to choose.
+
+    A row for a trait of these machines stands before the one for all.
+    """
     rows = [row for row in catalog.preferences if row.component == component]
-    for_these = (row for row in rows if not row.trait or row.trait in traits)
-    return next((row.channels for row in (*for_these, *rows)), ())
+    for_these = (row for row in rows if row.trait in traits)
+    for_all = (row for row in rows if not row.trait)
+    return next((row.preferred for row in (*for_these, *for_all, *rows)), ())
 
 
 def needed_first(catalog: SoftwareCatalog) -> tuple[str, ...]:

@@ -67,14 +67,14 @@ def suits(component: str, facts: PoolFacts, catalog: SoftwareCatalog, *, strictl
     """Whether these machines are among those that the component, and all that it needs, is for.
 
     The traits that rules name it for are its homes: cuDNN needs CUDA, CUDA the driver, and the driver is for
-    NVIDIA GPUs. `strictly`: also where it is no machine's need but only of use to some.
+    NVIDIA GPUs. `strictly`: also where it is itself no machine's need but only of use to some.
     """
     homes: dict[str, set[str]] = {}
     bound: set[str] = set()
     for rule in catalog.hardware_rules:
         if rule.kind != "constrains":
             homes.setdefault(rule.component, set()).add(rule.trait)
-        if strictly or rule.kind == "requires":
+        if rule.kind == "requires" or (strictly and rule.component == component):
             bound.add(rule.component)
     chain = needed({component}, catalog, frozenset())
     return all(homes[one] & facts.traits for one in chain if one in homes and one in bound)

@@ -31,6 +31,7 @@ def traits(hardware: Hardware) -> frozenset[str]:
 def _traits(hardware: Hardware) -> Iterator[str]:
     yield f"machine:{hardware.machine}"
     yield f"architecture:{hardware.architecture}"
+    yield f"provider:{hardware.provider}"
     yield from (f"nic:{nic.kind}" for nic in hardware.nics)
     if not hardware.gpus:
         return

@@ -13,7 +13,7 @@ from clusterwright.catalog.software import Release, SoftwareCatalog, accepts
 from clusterwright.finding import Finding, Where
 
 CHANNELS = frozenset(["lts", "production", "feature"])
-FLAVOURS = frozenset(["open", "proprietary"])
+FLAVOURS = frozenset(["open", "proprietary", "generic", "hwe", "aws", "gcp"])
 _SHOWN = 8
 """Versions that a person reads in one sentence."""
 

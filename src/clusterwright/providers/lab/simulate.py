@@ -36,6 +36,16 @@ NO_LOCAL_MAJOR = "CW7050"
 _LOCAL_MAJORS = range(120, 128)
 _CONTROL_MINOR = 255  # what the vendor's driver uses for /dev/nvidiactl
 _UNIT = "simulated-hardware.service"
+_KERNELS = """\
+# A container runs its machine's kernel: the one that is locked is SIMULATED, and the real one is never fetched.
+Package: linux-image-* linux-headers-*
+Pin: origin ""
+Pin-Priority: 1001
+
+Package: linux-image-* linux-headers-* linux-kbuild-*
+Pin: release *
+Pin-Priority: -1
+"""
 
 
 def write_hardware(folder: Path, hardware: Hardware) -> None:
@@ -71,6 +81,10 @@ def install(root: Path) -> None:
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
+    place(root, "/etc/apt/preferences.d/00-simulated", _KERNELS)
+    # Of two packages with one name and version apt takes the first that it reads: the distribution's come last.
+    place(root, "/etc/apt/apt.conf.d/00-simulated", 'Dir::Etc::SourceList "/dev/null";\n')
+    link(root, "/etc/apt/sources.list.d/distribution.list", "../sources.list")
     link(root, f"/etc/systemd/system/sysinit.target.wants/{_UNIT}", f"../{_UNIT}")
 
 

@@ -57,12 +57,18 @@ def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[Ven
             version=version,
             component=each.component,
             architecture=architecture,
-            depends=tuple(sorted(f"{name} (= {exact})" for name, exact in depends.items())),
+            depends=tuple(sorted(_relation(name, exact) for name, exact in depends.items())),
             carries=carries,
             release=each.release,
         )
         left += [Wanted(each.component, each.release, name, exact) for name, exact in depends.items()]
     return tuple(found[key] for key in sorted(found))
+
+
+def _relation(name: str, exact: str) -> str:
+    """What the distribution carries is of whatever version it has."""
+    row = _row_of(name)
+    return name if row and row.carries == (_DISTRIBUTION,) else f"{name} (= {exact})"
 
 
 def _words(each: Wanted, architecture: str) -> dict[str, str]:

@@ -38,7 +38,7 @@ def kernel_module(name: str, version: str, architecture: str, *, proprietary: bo
 
 
 def dkms_conf(package: str, version: str, modules: list[str]) -> str:
-    """What the real `dkms status` reads of a module that was built."""
+    """What the real DKMS builds by: the source is the module already."""
     lines = [
         f'PACKAGE_NAME="{package}"',
         f'PACKAGE_VERSION="{version}"',
@@ -48,12 +48,20 @@ def dkms_conf(package: str, version: str, modules: list[str]) -> str:
     for number, name in enumerate(modules):
         lines.append(f'BUILT_MODULE_NAME[{number}]="{name}"')
         lines.append(f'DEST_MODULE_LOCATION[{number}]="/updates/dkms"')
+        lines.append(f'STRIP[{number}]="no"')
     return "\n".join(["# SIMULATED by clusterwright's lab", *lines, ""])
 
 
 def built_script(package: str, version: str, modules: list[str]) -> str:
-    """What dkms leaves when it has built them, for every kernel that has a folder and the running one."""
-    return f"""for kernel in $({{ ls /lib/modules 2> /dev/null || true; uname -r; }} | sort -u); do
+    """As the vendors' packages do it: DKMS builds for each kernel whose headers are there.
+
+    Where the distribution's packages bring no DKMS, what it leaves when it has built them.
+    """
+    return f"""if [ -x /usr/lib/dkms/common.postinst ]; then
+    /usr/lib/dkms/common.postinst {package} {version} "" "" "$2"
+    exit 0
+fi
+for kernel in $({{ ls /lib/modules 2> /dev/null || true; uname -r; }} | sort -u); do
     made=/var/lib/dkms/{package}/{version}/$kernel/$(uname -m)/module
     mkdir -p "$made" "/lib/modules/$kernel/updates/dkms"
     for module in {" ".join(modules)}; do
@@ -67,7 +75,12 @@ ln -sfn /usr/src/{package}-{version} /var/lib/dkms/{package}/{version}/source
 """
 
 
-def removed_script(package: str, modules: list[str]) -> str:
+def removed_script(package: str, version: str, modules: list[str]) -> str:
     """The reverse, before the package goes."""
     files = " ".join(f"/lib/modules/*/updates/dkms/{name}.ko" for name in modules)
-    return f"rm -rf /var/lib/dkms/{package} {files}\n"
+    return f"""if [ -x /usr/lib/dkms/common.postinst ]; then
+    [ ! -e /var/lib/dkms/{package}/{version} ] || dkms remove -m {package} -v {version} --all
+else
+    rm -rf /var/lib/dkms/{package} {files}
+fi
+"""

@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.resources import files as resources
 from pathlib import Path
 
-from clusterwright.providers.lab.vendor import module
+from clusterwright.providers.lab.vendor import kernel, module
 
 UNITS = {
     "nv-fabricmanager": ("nvidia-fabricmanager", "NVIDIA fabric manager service"),
@@ -28,7 +28,7 @@ _MARKERS = "/usr/lib/simulated-hardware/markers"
 @dataclass(frozen=True)
 class VendorPackage:
     """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `module:NAME`, `library:NAME`,
-    `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`."""
+    `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`, `kernel:RELEASE`, `headers:RELEASE`."""
 
     name: str
     version: str
@@ -80,7 +80,7 @@ class VendorPackage:
         """Path → the C that it is made of."""
         if not can_compile():
             return {}
-        names = [entry.removeprefix("library:") for entry in self.carries if entry.startswith("library:")]
+        names = self._carried("library")
         text = (resources("clusterwright.providers.lab.vendor") / "nvml.c").read_text(encoding="utf-8")
         return {f"{self.library_folder}/{name.rpartition('.')[0]}.{self.upstream}": text for name in names}
 
@@ -94,13 +94,16 @@ class VendorPackage:
             f'[ -e /run/simulated-hardware/hardware.json ] || {{ echo "{self.name} {REFUSAL}" >&2; exit 1; }}'
         )
         found = {"preinst": f"#!/bin/sh\nset -e\n{gate}\n"}
-        after = ""
+        after = "".join(kernel.image_script(name) for name in self._carried("kernel"))
+        after += "".join(kernel.headers_script(name) for name in self._carried("headers"))
+        before = "".join(kernel.removed_script(name) for name in self._carried("kernel"))
         if any(entry.startswith("daemon:") for entry in self.carries):
             after += "[ ! -d /run/systemd/system ] || systemctl daemon-reload\n"
         if self.modules:
             after += module.built_script(self.source, self.upstream, self.modules)
-            removed = module.removed_script(self.source, self.modules)
-            found["prerm"] = f"#!/bin/sh\nset -e\n{removed}"
+            before += module.removed_script(self.source, self.upstream, self.modules)
+        if before:
+            found["prerm"] = f"#!/bin/sh\nset -e\n{before}"
         if after:
             found["postinst"] = f"#!/bin/sh\nset -e\n{after}"
         return found
@@ -108,8 +111,10 @@ class VendorPackage:
     @property
     def modules(self) -> list[str]:
         """The kernel modules inside, as their files are named."""
-        names = [entry.removeprefix("module:") for entry in self.carries if entry.startswith("module:")]
-        return [_file_name(name) for name in names]
+        return [_file_name(name) for name in self._carried("module")]
+
+    def _carried(self, kind: str) -> list[str]:
+        return [what for one, _, what in (entry.partition(":") for entry in self.carries) if one == kind]
 
     @property
     def source(self) -> str:
@@ -177,9 +182,19 @@ def _pin(package: VendorPackage, what: str) -> Files:
     return {f"/etc/apt/preferences.d/{package.name}": (0o644, text)}
 
 
+def _kernel(_: VendorPackage, what: str) -> Files:
+    return {path: (0o644, text) for path, text in kernel.image(what).items()}
+
+
+def _headers(_: VendorPackage, what: str) -> Files:
+    build = f"/usr/lib/modules/{what}/build"
+    placed = {path: (0o644, text) for path, text in kernel.headers(what).items()}
+    return {**placed, build: (0, f"/usr/src/linux-headers-{what}")}
+
+
 _CARRIED = {
-    "daemon": _daemon, "file": _file, "library": _library, "link": _link, "module": _module, "pin": _pin,
-    "program": _program,
+    "daemon": _daemon, "file": _file, "headers": _headers, "kernel": _kernel, "library": _library,
+    "link": _link, "module": _module, "pin": _pin, "program": _program,
 }  # fmt: skip
 
 
