@@ -17,6 +17,7 @@ from clusterwright.catalog import gpu_health, software
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
 from clusterwright.catalog.machines import virtual_mtu
 from clusterwright.handoff import Handoff, Node
+from clusterwright.handoff.software import MIRROR
 from clusterwright.render.file import NodeFile
 
 ADMINS = "clusterwright-admin"
@@ -60,7 +61,9 @@ def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[
     """Repositories of what is locked for a node, and pins, so that no upgrade moves it."""
     stack, manager = stack_of(handoff, node), repositories.manager(handoff)
     architecture = handoff.hardware[node.machine].architecture
-    for name in sorted({row["repository"] for row in stack.values()} & set(handoff.software["repositories"])):
+    # A mirror has every package of the lock, also those that a distribution carries.
+    named = {row["repository"] for row in stack.values()} | ({MIRROR} if stack else set())
+    for name in sorted(named & set(handoff.software["repositories"])):
         row = handoff.software["repositories"][name][architecture]
         yield from manager.files(Repository(name, row, texts[row["key"]] if row["key"] else None))
     for component, row in sorted(stack.items()):

@@ -168,4 +168,9 @@ CODES: Mapping[str, Meaning] = {
         "skopeo's own words are in the finding. It compares what the registry sends with the digest.",
         "images: ['registry.example.org/team/tool:1.0@sha256:…'], where the registry asks for a login",
     ),
+    "CW8060": Meaning(
+        "A locked build is in no repository any more",
+        "A distribution's archive keeps the newest build of a package and drops the one before, kernels above all.",
+        "versions: {kernel: 6.12.107}, after the next update for security",
+    ),
 }

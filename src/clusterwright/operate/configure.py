@@ -12,8 +12,9 @@ from clusterwright.converge.result import NodeResult
 from clusterwright.converge.target import Target
 from clusterwright.converge.verify import Verified, verify
 from clusterwright.event import Event, Report
-from clusterwright.finding import Where, refuse
+from clusterwright.finding import Refused, Where, refuse
 from clusterwright.operate.desired import Desired
+from clusterwright.operate.dropped import dropped
 
 
 def install(desired: Desired, image: Image, builder: Target, report: Report) -> None:
@@ -24,6 +25,8 @@ def install(desired: Desired, image: Image, builder: Target, report: Report) -> 
         desired.handoff, [builder], {builder.name: wanted}, run_dir=run, report=report, phase="install"
     )
     for result in done.broken.values():
+        if gone := dropped(desired.handoff, result.message):
+            raise Refused([gone])
         raise refuse(
             "CW8005",
             Where(path="image"),
@@ -74,7 +77,10 @@ def configure(
             description_folder=desired.folder,
         )
         for name, result in done.nodes.items():
-            results[name] = replace(result, drift=found[name].drift if found[name].applied else ())
+            gone = dropped(desired.handoff, result.message) if result.status == "failed" else None
+            message = f"{gone.what}. {gone.remedy}" if gone else result.message
+            drift = found[name].drift if found[name].applied else ()
+            results[name] = replace(result, message=message, drift=drift)
     return results
 
 
