@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.setenv(name, value)
         about = subject(described(Source(file)), "small.lock.yaml")
     wanted = {name for one in transactions(about.handoff) for name in one.packages if "=" not in name}
-    carried = sorted(wanted | {*BOOTS, "apt"})
+    carried = sorted(wanted | {*BOOTS, "apt", "dkms", "kmod"})
     small = [*map(Small, carried), Small("libc", essential=True)]
     serve(folder / "archive", small, secret_key(folder, "archive"), ("trixie", "trixie-updates"))
     secret_key(folder, "operator")

@@ -15,7 +15,10 @@ from clusterwright.providers.lab.vendor.contents import Wanted, packages
 from clusterwright.providers.lab.vendor.repository import build
 
 DRIVER, OTHER = "580.95.05", "590.48.01"
+KERNEL = "6.12.117"
 STACK = (
+    Wanted("kernel", KERNEL, "linux-image-amd64"),
+    Wanted("kernel", KERNEL, "linux-headers-amd64"),
     Wanted("driver", DRIVER, "nvidia-open"),
     Wanted("driver", DRIVER, "nvidia-kernel-dkms"),
     Wanted("fabric_manager", DRIVER, "nvidia-fabricmanager", f"{DRIVER}-1"),
@@ -30,8 +33,7 @@ STACK = (
 )
 INSTALL = (
     "echo 'deb [signed-by=/srv/vendor/key.asc] file:/srv/vendor /' > /etc/apt/sources.list.d/vendor.list"
-    " && apt-get -qq update -o Dir::Etc::sourcelist=sources.list.d/vendor.list -o Dir::Etc::sourceparts=-"
-    " && apt-get -qq install -y "
+    " && apt-get -qq update && apt-get -qq install -y --no-install-recommends linux-image-amd64 "
     f"nvidia-open nvidia-fabricmanager={DRIVER}-1 libnvidia-nscq datacenter-gpu-manager-4-cuda13"
     " cuda-toolkit-13-0 libnccl-dev nccl-tests gdrcopy nvidia-container-toolkit >/dev/null 2>&1"
     " && echo installed"
@@ -58,6 +60,15 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     ) == ("0\n[exit 1]")
     assert world.on(node, INSTALL) == "installed\n"
     assert "couldn't communicate with the NVIDIA driver" in world.on(node, "nvidia-smi")
+    assert world.on(node, f"dkms status nvidia; ls /lib/modules/{KERNEL}-amd64/updates 2>&1 | wc -l") == (
+        f"nvidia/{DRIVER}: added\n1\n"
+    ), "no headers, no module"
+    world.on(node, "apt-get -qq install -y --no-install-recommends linux-headers-amd64 > /dev/null 2>&1")
+    built = world.on(node, f"modinfo -k {KERNEL}-amd64 -F filename nvidia; dkms status nvidia")
+    assert built == (
+        f"/lib/modules/{KERNEL}-amd64/updates/dkms/nvidia.ko\n"
+        f"nvidia/{DRIVER}, {KERNEL}-amd64, x86_64: installed\n"
+    )
     world.on(node, f"systemctl enable {SERVICES} 2>&1")
 
     lab.stop_nodes(["n1"])
@@ -108,3 +119,7 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     world.on(node, "apt-get -qq remove -y nvidia-kernel-open-dkms; apt-get -qq install -y nvidia-kernel-dkms")
     world.on(node, "modprobe -r nvidia; modprobe nvidia")
     assert world.on(node, flavour) == "UNIX x86_64 Kernel Module\n"
+    world.on(node, f"modprobe -r nvidia; dkms uninstall nvidia/{DRIVER} -k {KERNEL}-amd64 > /dev/null")
+    assert f"Module nvidia not found in directory /lib/modules/{KERNEL}-amd64" in world.on(
+        node, "modprobe nvidia 2>&1"
+    )
