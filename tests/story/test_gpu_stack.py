@@ -13,6 +13,7 @@ from .ground import DESCRIPTION, Desk
 
 pytestmark = pytest.mark.lab
 OLD, NEW = "595.58.03", "595.91.07"
+KERNEL = "6.12.117"
 WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}}}, containers: true, monitoring: false}}\n"
 VERSION = "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0"
 FOUND = {
@@ -111,7 +112,7 @@ def test_a_slow_network_is_no_accepted_cluster(desk: Desk) -> None:
 
 
 def test_nothing_unreviewed_is_installed(desk: Desk) -> None:
-    desk.describe(WISH.replace(OLD, NEW))
+    desk.describe(WISH.replace(OLD, f"{NEW}, kernel: {KERNEL}"))
     assert "CW8014" in desk.run("up", "cluster.yaml", code=2)
     assert desk.on("gpu-001", VERSION).split() == [OLD]
 
@@ -161,6 +162,16 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
     while desk.as_user("squeue", "--noheader"):
         time.sleep(0.3)
     assert desk.begun_and_not_completed(array) == []
+
+
+def test_the_new_kernel_has_its_modules_and_one_that_lacks_them_is_named(desk: Desk) -> None:
+    module, gate = f"nvidia/{NEW} -k {KERNEL}-amd64", "/usr/lib/clusterwright/gate"
+    assert f"nvidia/{NEW}, {KERNEL}-amd64, x86_64: installed" in desk.on("gpu-002", "dkms status")
+    desk.on("gpu-002", f"dkms uninstall {module}")
+    said = desk.on("gpu-002", gate, code=1)
+    assert f"FAIL modules: expected module nvidia (driver) built for kernel {KERNEL}-amd64" in said
+    assert f"dkms autoinstall -k {KERNEL}-amd64" in said
+    desk.on("gpu-002", f"dkms install {module} && {gate}")
 
 
 def test_an_older_driver_is_refused_in_place_and_rolled_by_making_nodes_anew(desk: Desk) -> None:

@@ -42,4 +42,6 @@ def _change(
 def _kind(was: Mapping[str, Any] | None, is_now: Mapping[str, Any] | None) -> Kind:
     if was is None or is_now is None:
         return "added" if was is None else "removed"
-    return "lowered" if Version(is_now["version"]) < Version(was["version"]) else "changed"
+    of_its_series = f"{was['version']}.".startswith(f"{is_now['version']}.")
+    lowered = Version(is_now["version"]) < Version(was["version"]) and not of_its_series
+    return "lowered" if lowered else "changed"

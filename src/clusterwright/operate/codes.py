@@ -170,7 +170,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW8060": Meaning(
         "A locked build is in no repository any more",
-        "A distribution's archive keeps the newest build of a package and drops the one before, kernels above all.",
+        "A distribution's archive keeps the newest build of a kernel and drops the one before.",
         "versions: {kernel: 6.12.107}, after the next update for security",
     ),
 }

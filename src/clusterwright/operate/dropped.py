@@ -36,8 +36,8 @@ def _finding(handoff: Handoff, name: str, version: str) -> Finding:
     )
     what = f"{name} {version} is locked, and no repository of the nodes has that build"
     remedy = (
-        f"Take what they have now with `clusterwright lock --upgrade {component}`, or wish for its series; to keep"
-        " the build, name a mirror that keeps it (`software.mirror`), such as an offline bundle made in time"
+        f"Take what they have now with `clusterwright lock --upgrade {component}`, or wish for its series;"
+        " to keep the build, name a mirror that has it (`software.mirror`), such as an offline bundle"
     )
     if not component:
         remedy = "Check that the repositories of the nodes are complete"

@@ -70,8 +70,9 @@ class Software(Described):
     """Distribution of every node."""
     versions: Versions = {}
     """Versions of the GPU host stack that are wished for, by component: `driver: 580`, `cuda: 13.0.2`, a
-    range such as `>=580,<590`, a channel (`lts`, `production`, `feature`), a driver's `open` or `proprietary`
-    modules, a kernel for `generic` machines, `hwe`, `aws` or `gcp`, or `any`, which brings what nothing else needs. `clusterwright lock` chooses the rest."""
+    range such as `>=580,<590`, a channel (`lts`, `production`, `feature`), a driver's `open` or
+    `proprietary` modules, a kernel for `generic` machines, `hwe`, `aws` or `gcp`, or `any`, which
+    brings what nothing else needs. `clusterwright lock` chooses the rest."""
     packages: list[Annotated[str, Field(pattern=PACKAGE)]] = []
     """Further packages of the distribution on every node."""
     slurm_repository: Repository | None = None

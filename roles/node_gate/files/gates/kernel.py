@@ -1,4 +1,4 @@
-"""The kernel and the stack's modules: which one runs, and whether each kernel has what the lock builds for it."""
+"""Which kernel runs, and whether each has the modules that the lock builds for it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _packaged(node: Node, running: str) -> str:
 
 
 def modules(node: Node) -> str:
-    """The modules of the stack are loaded, nouveau is not, and each kernel has them that runs or boots next."""
+    """The modules of the stack are loaded, nouveau is not, and the next kernel has them too."""
     if loaded(node, "nouveau"):
         remedy = "Blacklist nouveau, run `update-initramfs -u` and reboot: it holds the GPUs"
         raise Unmet("nouveau not loaded", "nouveau is loaded", remedy)

@@ -143,7 +143,7 @@ class Assembly:
 def _moving(release: Release, rows: Sequence[Package]) -> Iterator[str]:
     """A distribution's archive keeps the newest of a series only; a lock that named it would soon fail."""
     if release.channel == "series" and not any(row.package_version for row in rows):
-        yield "archives drop older builds: the newest of the series is taken and held; wish for a build to pin it"
+        yield "archives drop old builds: the newest of the series is taken and held; a wish pins one"
 
 
 def _fields(release: Release, cuda: str) -> dict[str, str]:

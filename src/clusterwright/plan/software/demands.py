@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from clusterwright.catalog.software import Rule, SoftwareCatalog, accepts
-from clusterwright.plan.software.prefer import preferred_of, needed_first, ranked
+from clusterwright.plan.software.prefer import needed_first, preferred_of, ranked
 from clusterwright.plan.software.presence import Presence
 from clusterwright.plan.software.problem import Candidate, Case, Demand, Problem, always, identifier_of
 from clusterwright.plan.software.question import Given

@@ -37,7 +37,7 @@ _LOCAL_MAJORS = range(120, 128)
 _CONTROL_MINOR = 255  # what the vendor's driver uses for /dev/nvidiactl
 _UNIT = "simulated-hardware.service"
 _KERNELS = """\
-# A container runs its machine's kernel: the one that is locked is SIMULATED, and the real one is never fetched.
+# A container boots no kernel: the one that is locked is SIMULATED, and the real one never fetched.
 Package: linux-image-* linux-headers-*
 Pin: origin ""
 Pin-Priority: 1001
@@ -82,7 +82,7 @@ def install(root: Path) -> None:
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
     place(root, "/etc/apt/preferences.d/00-simulated", _KERNELS)
-    # Of two packages with one name and version apt takes the first that it reads: the distribution's come last.
+    # Of two packages with one name and version apt takes the first: the distribution's come last.
     place(root, "/etc/apt/apt.conf.d/00-simulated", 'Dir::Etc::SourceList "/dev/null";\n')
     link(root, "/etc/apt/sources.list.d/distribution.list", "../sources.list")
     link(root, f"/etc/systemd/system/sysinit.target.wants/{_UNIT}", f"../{_UNIT}")

@@ -9,7 +9,7 @@ def image(name: str) -> dict[str, str]:
     """Path → text of what an image package brings."""
     return {
         f"/boot/vmlinuz-{name}": SIMULATED,
-        f"/boot/config-{name}": f"# {SIMULATED}CONFIG_MODULES=y\nCONFIG_MODULE_SIG_HASH=\"sha256\"\n",
+        f"/boot/config-{name}": f'# {SIMULATED}CONFIG_MODULES=y\nCONFIG_MODULE_SIG_HASH="sha256"\n',
         f"/usr/lib/modules/{name}/modules.order": "",
         f"/usr/lib/modules/{name}/modules.builtin": "",
     }
@@ -19,7 +19,7 @@ def headers(name: str) -> dict[str, str]:
     """What a module is built against; `build` in the modules' folder leads there."""
     folder = f"/usr/src/linux-headers-{name}"
     return {
-        f"{folder}/.config": f"# {SIMULATED}CONFIG_MODULES=y\nCONFIG_MODULE_SIG_HASH=\"sha256\"\n",
+        f"{folder}/.config": f'# {SIMULATED}CONFIG_MODULES=y\nCONFIG_MODULE_SIG_HASH="sha256"\n',
         f"{folder}/include/config/kernel.release": f"{name}\n",
     }
 
