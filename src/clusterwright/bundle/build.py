@@ -31,7 +31,10 @@ class Bundle:
         keys: Mapping[str, bytes],
         attachments: Mapping[str, str] | None = None,
     ) -> None:
-        """`keys` by path on the node; `attachments` is the text of each file in `generated.attachments`."""
+        """`keys` by path on the node; `attachments` is the text of each file in `generated.attachments`.
+
+        Beside them are vendors' keys, by their address.
+        """
         self._handoff = handoff
         self._files = tuple(files)
         self._keys = {path: hashlib.sha256(key).hexdigest() for path, key in keys.items()}

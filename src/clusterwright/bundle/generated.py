@@ -65,7 +65,8 @@ def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[
     named = {row["repository"] for row in stack.values()} | ({MIRROR} if stack else set())
     for name in sorted(named & set(handoff.software["repositories"])):
         row = handoff.software["repositories"][name][architecture]
-        yield from manager.files(Repository(name, row, texts[row["key"]] if row["key"] else None))
+        own = texts[row["key"]] if row["key"] else None
+        yield from manager.files(Repository(name, row, own, texts.get(row["key_url"] or "")))
     for component, row in sorted(stack.items()):
         yield from manager.pins(component, row["packages"])
 

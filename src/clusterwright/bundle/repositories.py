@@ -28,6 +28,8 @@ class Repository:
     """As the hand-off has it."""
     key: str | None
     """Text of its key, where that lies beside the description."""
+    vendor_key: str | None = None
+    """Text of a vendor's, once it was compared with its fingerprint."""
 
 
 class Manager(Protocol):
@@ -48,8 +50,8 @@ class Apt:
 
     def files(self, repository: Repository) -> Iterator[NodeFile]:
         row, keyring = repository.row, f"/etc/apt/keyrings/clusterwright-{repository.name}.asc"
-        if repository.key is not None:
-            yield NodeFile(keyring, repository.key, ())
+        if placed := repository.key or repository.vendor_key:
+            yield NodeFile(keyring, placed, ())
         fields = {
             "Types": "deb",
             "URIs": row["url"],
@@ -78,8 +80,9 @@ class Dnf:
         if row["url"].endswith(_NO_FOLDERS):
             return
         key = f"/etc/pki/rpm-gpg/clusterwright-{repository.name}.asc"
-        if repository.key is not None:
-            yield NodeFile(key, repository.key, ())
+        placed = repository.key or repository.vendor_key
+        if placed:
+            yield NodeFile(key, placed, ())
         signs = rpm_repositories().get(repository.name)
         fields = {
             "name": f"{repository.name}, named by clusterwright",
@@ -89,7 +92,7 @@ class Dnf:
             # A site's key signs the index, which has every package's digest; a vendor's, the packages.
             "gpgcheck": int(not own),
             "repo_gpgcheck": int(own or bool(signs and signs.signed_index)),
-            "gpgkey": f"file://{key}" if own else row["key_url"],
+            "gpgkey": f"file://{key}" if placed else row["key_url"],
             "priority": _BEFORE_ALL_OTHERS,
             "metadata_expire": "1h",
             "skip_if_unavailable": 0,

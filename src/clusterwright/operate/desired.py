@@ -14,6 +14,7 @@ from clusterwright.bundle.build import Bundle
 from clusterwright.bundle.wanted import Image, Wanted
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
+from clusterwright.operate import vendor_keys
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.keys import cluster_keys, secrets_beside
 from clusterwright.render.file import NodeFile
@@ -60,4 +61,4 @@ class Desired:
                 missing.append(Finding("CW8004", Where(path), f"cannot be read ({error})", remedy))
         if missing:
             raise Refused(missing)
-        return texts
+        return {**texts, **vendor_keys.texts(self.handoff, self.home.root / "vendor-keys")}

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import re
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +11,7 @@ from clusterwright.finding import Finding, Refused, Severity, Where
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline.apt import Origin
 from clusterwright.operate.offline.program import Failed, run
-from clusterwright.operate.offline.signing import fingerprints
+from clusterwright.operate.vendor_keys import verified
 from clusterwright.plan.software.lock import Source
 from clusterwright.providers.lab.apt import sources_for
 
@@ -23,7 +19,6 @@ DISTRIBUTION, SECURITY, ADDED = "distribution", "security", "added"
 _COMPONENTS = {"debian": ("main",), "ubuntu": ("main", "restricted", "universe")}
 _SUITES = {"debian": ("", "-updates"), "ubuntu": ("", "-updates", "-security")}
 """What nodes with a package mirror ask it for."""
-_SECONDS = 20.0
 
 
 @dataclass
@@ -87,7 +82,7 @@ def of_vendors(repositories: Mapping[str, Mapping[str, Source]], processor: str,
             remedy += " repositories.csv and run `clusterwright lock`"
             origins.findings.append(_finding("CW8023", name, what, remedy))
         else:
-            checked = _checked(name, source, keys)
+            checked = verified(name, source.key_url, source.fingerprint, keys)
             if isinstance(checked, Finding):
                 origins.findings.append(checked)
             else:
@@ -115,41 +110,6 @@ def keyless(origin: Origin, distribution: Distribution) -> Finding:
     package = {"debian": "debian-archive-keyring", "ubuntu": "ubuntu-keyring"}[distribution.family]
     what = f"the key of {distribution.name} is not on this machine ({origin.key})"
     return _finding("CW8024", origin.name, what, f"Install {package}, or name the key with --from-key")
-
-
-def _checked(name: str, source: Source, keys: Path) -> Path | Finding:
-    """The key's file, once it is the one that was expected."""
-    expected = re.sub(r"\s", "", source.fingerprint or "").upper()
-    file = next((file for file in _forms(keys / name) if expected in _prints(file)), None)
-    if file:
-        return file
-    try:
-        with urllib.request.urlopen(source.key_url, timeout=_SECONDS) as answer:
-            content: bytes = answer.read(1 << 20)
-    except (OSError, ValueError, urllib.error.URLError) as error:
-        what = f"its key {source.key_url} cannot be fetched ({getattr(error, 'reason', None) or error})"
-        remedy = "Check that this machine reaches it, and run the same command again"
-        return _finding("CW8024", name, what, remedy)
-    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    armoured = content.lstrip().startswith(b"-----BEGIN PGP")
-    # apt takes the ending for the format.
-    file = (keys / name).with_name(f"{name}{'.asc' if armoured else '.gpg'}")
-    write_atomically(file, content)
-    seen = fingerprints(file)
-    if expected in seen:
-        return file
-    file.unlink()
-    what = f"the key {source.key_url} is {', '.join(sorted(seen)) or 'no key'}, and not {expected}"
-    remedy = "Find out from the vendor whether the key was exchanged; nothing was taken from this repository"
-    return _finding("CW8023", name, what, remedy)
-
-
-def _forms(stem: Path) -> Iterator[Path]:
-    return (stem.with_name(stem.name + suffix) for suffix in (".asc", ".gpg"))
-
-
-def _prints(file: Path) -> set[str]:
-    return fingerprints(file) if file.exists() else set()
 
 
 def _finding(code: str, name: str, what: str, remedy: str) -> Finding:
