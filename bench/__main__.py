@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import command, core, lab, scheduler
+from bench import command, core, lab, pull, scheduler
 from bench.result import Result
 
 PAGE = Path("docs/benchmarks.md")
@@ -21,6 +21,7 @@ def _results() -> Iterator[Result]:
     yield from core.results()
     yield from scheduler.results()
     yield from lab.results()
+    yield from pull.results()
 
 
 def _machine() -> str:

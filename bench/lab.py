@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,12 +97,17 @@ class Bench:
         return self.run("ssh", self.name, node, "--", "sh", "-c", script)[1]
 
 
+def _bench(name: str, nodes: int, cache: Path | None = None) -> AbstractContextManager[Bench]:
+    return bench_of(name, _DESCRIPTION.format(name=name, nodes=nodes), cache)
+
+
 @contextmanager
-def _bench(name: str, nodes: int, cache: Path | None = None) -> Iterator[Bench]:
+def bench_of(name: str, description: str, cache: Path | None = None) -> Iterator[Bench]:
+    """A cluster of this description, until it was measured."""
     with tempfile.TemporaryDirectory(prefix="clusterwright-bench-") as folder:
         state = {"XDG_STATE_HOME": f"{folder}/state", **({"XDG_CACHE_HOME": str(cache)} if cache else {})}
         bench = Bench(Path(folder), name, {**os.environ, **state})
-        (bench.folder / "cluster.yaml").write_text(_DESCRIPTION.format(name=name, nodes=nodes))
+        (bench.folder / "cluster.yaml").write_text(description)
         try:
             yield bench
         finally:

@@ -22,7 +22,7 @@ CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client monitoring node-exporter
-containers rdma
+containers rdma pull
 """
 UNKNOWN = {"munge", "mpi", "monitoring", "node-exporter", "containers", "rdma"}
 """What no source tells of some distribution; the checks refuse to switch it on."""

@@ -39,7 +39,7 @@ def target(name: str) -> Target:
 
 def wanted(name: str, *files: WantedFile) -> Wanted:
     nobody = WantedUser("nobody-like-this", 7, "/", "/bin/sh")
-    return Wanted(name, Kind(("base",), files, (), (), (), (), (nobody,), None, "r1"))
+    return Wanted(name, Kind(("base",), files, (), (), (), (), "deb", (nobody,), None, "r1"))
 
 
 def test_a_node_names_everything_that_differs(tmp_path: Path) -> None:

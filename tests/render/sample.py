@@ -78,7 +78,14 @@ def handoff(release: str = "24.11", count: int = 2, **scheduler: Any) -> Handoff
         for i in range(1, count + 1)
     )
     return Handoff(
-        cluster={"name": "tiny", "domain": "internal", "users": {}, "surroundings": {}, "hooks": []},
+        cluster={
+            "name": "tiny",
+            "domain": "internal",
+            "users": {},
+            "surroundings": {},
+            "hooks": [],
+            "converge": "push",
+        },
         site={"main": {"provider": "lab", "network": "10.66.0.0/16", "place": "", "simulated": True}},
         hardware={"small": SMALL, "h100": H100},
         nodes=(

@@ -17,7 +17,7 @@ from typing import Any
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.network import lab_key
 
-LABS = ("story", "halfway", "damaged", "nospace")
+LABS = ("story", "pulled", "halfway", "damaged", "nospace")
 DESCRIPTION = """\
 cluster: story
 site: {provider: lab}

@@ -53,6 +53,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
         "serves": (_switch(served and node.name == shares.file_server(handoff)),),
         "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
+        "converge": (str(handoff.cluster["converge"]),),
         "proxy": (_switch(handoff.cluster["surroundings"]["http_proxy"]),),
         "time_servers": (_switch(handoff.cluster["surroundings"]["time_servers"]),),
     }

@@ -19,6 +19,7 @@ Facts = Mapping[str, Collection[str]]
 
 ORDER = (
     "base",
+    "pull",
     "users",
     "shared_home",
     "kernel",

@@ -35,7 +35,7 @@ class Distribution:
     slurm_version: str
     python: str
     parts: Mapping[str, Part]
-    """`base`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
+    """`base`, `pull`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
     `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`."""
     source: str
     date: str

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from clusterwright.catalog.distributions import Distribution, distribution, distributions
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
+
+_ANSIBLE_NEEDS = "3.11"
 
 
 @rule(
@@ -115,3 +118,29 @@ def two_time_servers(outline: Outline) -> Iterator[Problem]:
     if len(set(outline.spec.surroundings.time_servers)) == 2:
         what = "two time servers cannot outvote a wrong one"
         yield Problem("surroundings.time_servers", what, "Give one, or four")
+
+
+@rule(
+    "CW1349",
+    "Nodes cannot converge themselves",
+    source="ansible-core 2.19 support matrix: Python 3.11 where it runs; the distributions' package indexes",
+    example="converge: pull, software: {distribution: ubuntu-22.04}",
+)
+def cannot_pull(outline: Outline) -> Iterator[Problem]:
+    """A node that pulls runs the roles itself, which takes a newer Python, and reads secrets with age."""
+    own = distribution(outline.spec.software.distribution)
+    if outline.spec.converge != "pull" or _can_pull(own):
+        return
+    too_old = _numbers(own.python) < _numbers(_ANSIBLE_NEEDS)
+    lacks = f"Python {_ANSIBLE_NEEDS} or later, which ansible-core needs" if too_old else "a package age"
+    able = [row.name for row in distributions().values() if _can_pull(row)]
+    what = f"{own.name} does not carry {lacks}"
+    yield Problem("converge", what, f"Write `converge: push`, or take {', '.join(able[:-1])} or {able[-1]}")
+
+
+def _can_pull(one: Distribution) -> bool:
+    return _numbers(one.python) >= _numbers(_ANSIBLE_NEEDS) and "age" in one.parts["pull"].packages
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]

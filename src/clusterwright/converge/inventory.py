@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clusterwright.bundle.wanted import Kind, Wanted, WantedFile
+from clusterwright.bundle import rows
+from clusterwright.bundle.wanted import Kind, Wanted
 from clusterwright.converge.target import Target
 from clusterwright.handoff import Handoff
 
 KEYS_FILE = "keys.json"
-_LATE = {"node_gate", "slurm_compute", "slurm_login", "slurm_rest", "monitoring"}
-"""Roles whose daemons ask slurmctld for something when they start."""
 
 
 def write(
@@ -34,7 +33,9 @@ def write(
         node = handoff.by_name.get(target.name)
         for group in _groups(kind, node.roles if node else (), node.pool if node else ""):
             groups.setdefault(group, {"hosts": {}})["hosts"][target.name] = {}
-        groups[_kind_name(kind)].setdefault("vars", _kind_variables(folder, kind))
+        if "vars" not in groups[_kind_name(kind)]:
+            groups[_kind_name(kind)]["vars"] = rows.variables(kind)
+            _write(folder / f"{_kind_name(kind)}.json", rows.source(kind.files, kind))
     _write(folder / KEYS_FILE, {path: base64.b64encode(key).decode() for path, key in keys.items()})
     common = {
         "ansible_python_interpreter": "/usr/bin/python3",
@@ -50,10 +51,7 @@ def forget_keys(folder: Path) -> None:
 
 
 def _groups(kind: Kind, roles: Iterable[str], pool: str) -> Iterable[str]:
-    yield _kind_name(kind)
-    yield from roles
-    if pool:
-        yield "pool_" + pool.replace("-", "_")
+    return [_kind_name(kind), *rows.groups(roles, pool)]
 
 
 def _kind_name(kind: Kind) -> str:
@@ -62,7 +60,7 @@ def _kind_name(kind: Kind) -> str:
 
 def _host(folder: Path, target: Target, wanted: Wanted) -> dict[str, Any]:
     own = folder / f"{target.name}.json"
-    _write(own, {"files": [_row(file) for file in wanted.own_files], "directories": []})
+    _write(own, rows.source(wanted.own_files))
     return {
         "ansible_host": target.address,
         "ansible_port": target.port,
@@ -72,44 +70,6 @@ def _host(folder: Path, target: Target, wanted: Wanted) -> dict[str, Any]:
         "clusterwright_digest": wanted.digest,
         "clusterwright_sources": [str(folder / f"{_kind_name(wanted.kind)}.json"), str(own)],
     }
-
-
-def _kind_variables(folder: Path, kind: Kind) -> dict[str, Any]:
-    directories = [
-        {"path": row.path, "mode": f"{row.mode:04o}", "owner": row.owner, "group": row.group}
-        for row in kind.directories
-    ]
-    files = [_row(file) for file in kind.files]
-    _write(folder / f"{_kind_name(kind)}.json", {"files": files, "directories": directories})
-    units: dict[str, list[dict[str, Any]]] = {}
-    for unit in kind.units:
-        row = {"name": unit.name, "enabled": unit.enabled, "active": unit.active}
-        units.setdefault(unit.role, []).append(row)
-    return {
-        "clusterwright_packages": list(kind.packages),
-        "clusterwright_held": list(kind.held),
-        "clusterwright_package_format": kind.package_format,
-        "clusterwright_units": units,
-        "clusterwright_early_units": [row for role in units if role not in _LATE for row in units[role]],
-        "clusterwright_late_units": [row for role in units if role in _LATE for row in units[role]],
-        "clusterwright_people": [
-            {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": list(u.groups)}
-            for u in kind.users
-        ],
-        "clusterwright_accounting": kind.accounting or {},
-    }
-
-
-def _row(file: WantedFile) -> dict[str, Any]:
-    row = {
-        "path": file.path,
-        "mode": f"{file.mode:04o}",
-        "owner": file.owner,
-        "group": file.group,
-        "affects": list(file.affects),
-        "early": file.early,
-    }
-    return row if file.content is None else {**row, "content": file.content}
 
 
 def _write(path: Path, value: object) -> None:

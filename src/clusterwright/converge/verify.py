@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from clusterwright.bundle import rows
 from clusterwright.bundle.wanted import Wanted
 from clusterwright.converge.target import Target
 
@@ -65,7 +66,7 @@ def _ask(target: Target, wanted: Wanted, timeout: float) -> Verified:
     try:
         done = subprocess.run(
             [*target.ssh_argv(), _command()],
-            input=_question(wanted),
+            input=json.dumps(rows.question(wanted)),
             capture_output=True,
             text=True,
             timeout=timeout,
@@ -95,25 +96,3 @@ def _command() -> str:
     program = base64.b64encode(zlib.compress((Path(__file__).with_name("look.py")).read_bytes(), 9)).decode()
     start = f"import zlib,base64;exec(zlib.decompress(base64.b64decode('{program}')).decode())"
     return f'/usr/bin/python3 -IS -c "{start}"'
-
-
-def _question(wanted: Wanted) -> str:
-    return json.dumps(
-        {
-            "files": [
-                {"path": f.path, "mode": f.mode, "owner": f.owner, "group": f.group, "sha256": f.sha256}
-                for f in wanted.files
-            ],
-            "directories": [
-                {"path": d.path, "mode": d.mode, "owner": d.owner, "group": d.group}
-                for d in wanted.directories
-            ],
-            "units": [{"name": u.name, "enabled": u.enabled, "active": u.active} for u in wanted.units],
-            "packages": wanted.packages,
-            "package_format": wanted.kind.package_format,
-            "users": [
-                {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": u.groups}
-                for u in wanted.users
-            ],
-        }
-    )

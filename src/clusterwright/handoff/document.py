@@ -44,7 +44,7 @@ class Handoff:
     """The hand-off. Sections other than nodes and hardware are plain JSON objects of the published schema."""
 
     cluster: Mapping[str, Any]
-    """`name`, `domain`, `users`, `surroundings`, `hooks`."""
+    """`name`, `domain`, `users`, `surroundings`, `hooks`, `converge`."""
     site: Mapping[str, Any]
     """By name: `provider`, `network`, `place`, `simulated`."""
     hardware: Mapping[str, Hardware]

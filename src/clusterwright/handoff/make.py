@@ -46,6 +46,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "users": {name: user.model_dump() for name, user in spec.users.items()},
             "surroundings": spec.surroundings.model_dump(),
             "hooks": [hook.model_dump() for hook in spec.hooks],
+            "converge": spec.converge,
         },
         site={
             site.name: {

@@ -59,6 +59,7 @@ class ClusterSection(_Closed):
     users: dict[str, UserSection]
     surroundings: SurroundingsSection
     hooks: list[HookSection]
+    converge: Literal["push", "pull"] = "push"
 
 
 class SiteSection(_Closed):

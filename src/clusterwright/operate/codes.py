@@ -168,6 +168,31 @@ CODES: Mapping[str, Meaning] = {
         "skopeo's own words are in the finding. It compares what the registry sends with the digest.",
         "images: ['registry.example.org/team/tool:1.0@sha256:…'], where the registry asks for a login",
     ),
+    "CW8051": Meaning(
+        "The bundle's pointer could not be signed",
+        "ssh-keygen signs it with the cluster's own key, which never leaves the operator's machine.",
+        "a signing key that only another user may read",
+    ),
+    "CW8052": Meaning(
+        "The nodes' Python packages could not be fetched",
+        "Nodes that pull run the roles themselves. Their wheels are fetched once, by the lock's hashes.",
+        "converge: pull, where no package index is reached",
+    ),
+    "CW8053": Meaning(
+        "A node's secrets could not be encrypted",
+        "Each node's are encrypted to its SSH host key with age: the store never has them in the clear.",
+        "converge: pull, without the package age",
+    ),
+    "CW8054": Meaning(
+        "The image could not be given the Python that runs the roles",
+        "It is made on the builder from the wheels, by the program that would make it on a node.",
+        "a builder whose disk is full",
+    ),
+    "CW8055": Meaning(
+        "Nodes that pull are not rolled",
+        "Each waits for its own jobs before it changes, and a canary of its pool goes first.",
+        "up lab-pull --roll",
+    ),
     "CW8060": Meaning(
         "A locked build is in no repository any more",
         "A distribution's archive keeps the newest build of a kernel and drops the one before.",

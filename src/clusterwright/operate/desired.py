@@ -17,6 +17,7 @@ from clusterwright.handoff import Handoff
 from clusterwright.operate import vendor_keys
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.keys import cluster_keys, secrets_beside
+from clusterwright.operate.pull.wheels import lock
 from clusterwright.render.file import NodeFile
 
 
@@ -36,7 +37,7 @@ class Desired:
 
     @cached_property
     def bundle(self) -> Bundle:
-        return Bundle(self.handoff, self.files, self.keys, self._attachments())
+        return Bundle(self.handoff, self.files, self.keys, self.attachments)
 
     @cached_property
     def wanted(self) -> Mapping[str, Wanted]:
@@ -49,9 +50,13 @@ class Desired:
 
     def _image_key(self, image: Image) -> str:
         parts = [image.kind.digest, self.handoff.software["distribution"]]
+        if self.handoff.cluster["converge"] == "pull":
+            parts.append(lock())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
-    def _attachments(self) -> Mapping[str, str]:
+    @cached_property
+    def attachments(self) -> Mapping[str, str]:
+        """Texts of files beside the description that decide what nodes are."""
         texts, missing = {}, []
         for path in generated.attachments(self.handoff):
             try:

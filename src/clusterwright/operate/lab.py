@@ -22,6 +22,7 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.handoff.software import MIRROR
 from clusterwright.operate.lab_shares import lab_shares, shares_of
 from clusterwright.operate.machines import Install
+from clusterwright.operate.pull.store import Store
 from clusterwright.plan.model import Ground, Mirror
 from clusterwright.plan.software import DISTRIBUTION, Lock
 from clusterwright.providers.lab import ssh as lab_ssh
@@ -89,11 +90,13 @@ class LabMachines:
         )
         report(Event("image", "ok", "baked"))
 
-    def ensure(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> Mapping[str, Target]:
+    def ensure(
+        self, handoff: Handoff, images: Mapping[str, str], report: Report, user_data: str = ""
+    ) -> Mapping[str, Target]:
         found: dict[str, Target] = {}
         for key in dict.fromkeys(images[node.name] for node in handoff.nodes):
             alike = [node for node in handoff.nodes if images[node.name] == key]
-            found |= self._ensure(handoff, alike, key, report)
+            found |= self._ensure(handoff, alike, key, report, user_data)
         return found
 
     def _binds(self, handoff: Handoff) -> list[Bind]:
@@ -101,7 +104,7 @@ class LabMachines:
         return [Bind(self.home.vendor, VENDOR_FOLDER)] if MIRROR in handoff.software["repositories"] else []
 
     def _ensure(
-        self, handoff: Handoff, nodes: Iterable[Node], key: str, report: Report
+        self, handoff: Handoff, nodes: Iterable[Node], key: str, report: Report, user_data: str
     ) -> Mapping[str, Target]:
         base = _base(handoff)
         found = self._lab.ensure(
@@ -110,6 +113,7 @@ class LabMachines:
                     node.name,
                     IPv4Address(node.address),
                     simulated_hardware(node, handoff),
+                    user_data,
                 )
                 for node in nodes
             ],
@@ -120,6 +124,11 @@ class LabMachines:
             base=base,
         )
         return _by_name(found)
+
+    def store(self, _handoff: Handoff, *, serve: bool = True) -> Store:
+        found = self._lab.store(serve=serve)
+        authority = found.certificate.read_text() if found.certificate.exists() else None
+        return Store(found.folder, found.url, authority)
 
     def targets(self, handoff: Handoff) -> Mapping[str, Target]:
         return _by_name(self._lab.targets([node.name for node in handoff.nodes]))

@@ -9,6 +9,7 @@ from clusterwright.converge.target import Target
 from clusterwright.event import Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
+from clusterwright.operate.pull.store import Store
 from clusterwright.plan.model import Ground
 from clusterwright.plan.software import Lock
 
@@ -28,8 +29,15 @@ class Machines(Protocol):
     def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
         """Bake the image `key` of this cluster's nodes unless it is there already."""
 
-    def ensure(self, handoff: Handoff, images: Mapping[str, str], report: Report) -> Mapping[str, Target]:
-        """Bring up the nodes that are missing, each from the image with its key. Idempotent."""
+    def ensure(
+        self, handoff: Handoff, images: Mapping[str, str], report: Report, user_data: str = ""
+    ) -> Mapping[str, Target]:
+        """Bring up the nodes that are missing, each from the image with its key. Idempotent.
+
+        A machine that is made reads `user_data` at its first boot."""
+
+    def store(self, _handoff: Handoff, *, serve: bool = True) -> Store:
+        """Where this cluster's nodes find their bundle; to `serve`, it answers when this returns."""
 
     def targets(self, handoff: Handoff) -> Mapping[str, Target]:
         """How the nodes are reached, whether they answer or not."""

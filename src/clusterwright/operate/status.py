@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.prove import was_accepted
+from clusterwright.operate.pull.reports import NodeReport, Reports, host_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class NodeStatus:
     slurm: str
     reason: str
     jobs: tuple[str, ...]
+    report: NodeReport | None = None
+    """What a node that converges itself said last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class ClusterStatus:
     nodes: tuple[NodeStatus, ...]
     answers: bool
     """Whether slurmctld answered."""
+    pulls: bool = False
+    """Whether its nodes converge themselves."""
 
     @property
     def healthy(self) -> bool:
@@ -48,6 +53,7 @@ def status(cluster: Cluster) -> ClusterStatus:
     queue = cluster.queue()
     states = queue.states()
     jobs: Mapping[str, tuple[str, ...]] = queue.jobs_on(set(handoff.by_name)) if states else {}
+    reports = _reports(cluster) if handoff.cluster["converge"] == "pull" else None
     nodes = tuple(
         NodeStatus(
             name=node.name,
@@ -59,9 +65,16 @@ def status(cluster: Cluster) -> ClusterStatus:
             slurm=states.get(node.name, ("", ""))[0],
             reason=states.get(node.name, ("", ""))[1],
             jobs=jobs.get(node.name, ()),
+            report=reports.of(node.name) if reports else None,
         )
         for node in handoff.nodes
     )
     simulated = any(site["simulated"] for site in handoff.site.values())
     release = str(handoff.scheduler["release"])
-    return ClusterStatus(handoff.name, simulated, release, was_accepted(cluster.home), nodes, bool(states))
+    accepted = was_accepted(cluster.home)
+    return ClusterStatus(handoff.name, simulated, release, accepted, nodes, bool(states), reports is not None)
+
+
+def _reports(cluster: Cluster) -> Reports:
+    store = cluster.machines.store(cluster.handoff, serve=False)
+    return Reports(store, host_keys(cluster.targets))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from clusterwright.catalog.changes import Impact
 from clusterwright.change import mixed
 from clusterwright.converge.target import Target
 from clusterwright.converge.verify import Verified
 from clusterwright.event import Event, Report
-from clusterwright.finding import Finding, Refused, Where
+from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.operate.admit import REGISTER_SECONDS, admit
 from clusterwright.operate.configure import configure
 from clusterwright.operate.disturb import queue_of, refuse_to_disturb
 from clusterwright.operate.need import Need, needs, refuse_to_lower
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prove import doubt, prove, was_accepted
+from clusterwright.operate.pull.converge import Pulling
 from clusterwright.operate.queue import OUT_OF_SERVICE, ROLL
 from clusterwright.operate.roll import Roll, Rolling, empty, held_back, outlasted
 from clusterwright.operate.source import Source, copy
@@ -78,6 +80,7 @@ class Course:
 def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
     """Bring the cluster to its description; run again after any interruption, it goes on."""
     with begun(source) as work:
+        _refuse_to_roll(work, wishes)
         course = _course(work, wishes, report)
         work.bake(course.made, report)
         outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), removed=course.gone)
@@ -99,6 +102,13 @@ def up(source: Source, report: Report, wishes: Wishes = Wishes()) -> Outcome:
         if wishes.accept and not was_accepted(work.home):
             outcome = replace(outcome, acceptance=prove(work.desired, targets, report))
         return outcome
+
+
+def _refuse_to_roll(work: Work, wishes: Wishes) -> None:
+    if wishes.roll and work.pulls:
+        what = "nodes that pull empty themselves, a canary of each pool first, and are not rolled from here"
+        remedy = "Leave out --roll; with --disturb nodes wait for their jobs before they change"
+        raise refuse("CW8055", Where(path="--roll"), what, remedy)
 
 
 def _course(work: Work, wishes: Wishes, report: Report) -> Course:
@@ -174,7 +184,13 @@ def _at_once(
     targets = work.ensure(course.chosen - set(course.rolled), report)
     looked = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
     known = {name: seen for name, seen in course.seen.items() if name not in course.rebuilt}
-    nodes = configure(work.desired, looked, report, full=wishes.full, seen=known)
+    if work.store:
+        impacts = {name: need.impact for name, need in course.needs.items()}
+        again = partial(work.ensure, course.chosen, report)
+        pulling = Pulling(work.store, work.desired, targets, report, again)
+        nodes = pulling.run(looked, known, impacts, full=wishes.full)
+    else:
+        nodes = configure(work.desired, looked, report, full=wishes.full, seen=known)
     created = tuple(name for name in targets if name not in course.present or name in course.rebuilt)
     outcome = replace(outcome, created=created, nodes=nodes)
     boot = [
@@ -182,7 +198,7 @@ def _at_once(
         for name, need in course.needs.items()
         if need.impact is Impact.REBOOT and name in looked and name not in created
     ]
-    if not boot or outcome.broken:
+    if not boot or outcome.broken or work.store:  # a node that pulls boots when its jobs have ended
         return outcome, []
     _take_from_slurm(work, boot)
     work.reboot(boot, report)

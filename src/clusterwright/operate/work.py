@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from clusterwright.bundle.wanted import Image
 from clusterwright.change import Change, diff
 from clusterwright.converge.target import Target
 from clusterwright.converge.verify import Verified, verify
@@ -20,6 +21,11 @@ from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.machines import Machines
 from clusterwright.operate.prepare import Prepared, described, prepare
 from clusterwright.operate.provider import machines_of
+from clusterwright.operate.pull.bake import equip
+from clusterwright.operate.pull.converge import start_with
+from clusterwright.operate.pull.publish import wheels_of
+from clusterwright.operate.pull.secrets import unmet as unmet_to_pull
+from clusterwright.operate.pull.store import Store
 from clusterwright.operate.queue import Queue
 from clusterwright.operate.source import Source
 from clusterwright.spec.nodeset import fold
@@ -62,7 +68,18 @@ class Work:
         return replace(self.handoff, nodes=tuple(node for node in self.handoff.nodes if node.name in nodes))
 
     def ensure(self, nodes: Collection[str], report: Report) -> Mapping[str, Target]:
-        return self.machines.ensure(self.only(nodes), self.images, report)
+        data = start_with(self.store, self.desired) if self.store else ""
+        return self.machines.ensure(self.only(nodes), self.images, report, data)
+
+    @property
+    def pulls(self) -> bool:
+        """Whether its nodes converge themselves."""
+        return bool(self.handoff.cluster["converge"] == "pull")
+
+    @cached_property
+    def store(self) -> Store | None:
+        """Where nodes that pull find their bundle."""
+        return self.machines.store(self.handoff) if self.pulls else None
 
     def reboot(self, nodes: Collection[str], report: Report) -> None:
         report(Event("reboot", "started", "what is loaded is exchanged", fold(nodes)))
@@ -74,9 +91,13 @@ class Work:
         """The images of these nodes, before anything that runs is taken away."""
         for key, image in self.desired.images.items():
             if {*nodes} & {*image.nodes}:
-                self.machines.ensure_image(
-                    self.handoff, key, partial(install, self.desired, image, report=report), report
-                )
+                bake = partial(self._install, image, report)
+                self.machines.ensure_image(self.handoff, key, bake, report)
+
+    def _install(self, image: Image, report: Report, builder: Target) -> None:
+        install(self.desired, image, builder, report)
+        for files in wheels_of(self.handoff).values() if self.pulls else ():
+            equip(builder, files)
 
     def changes(self, report: Report) -> list[Change]:
         """Say what differs from what was last applied."""
@@ -102,7 +123,8 @@ def begun(source: Source) -> Iterator[Work]:
     machines = machines_of(description.spec)
     description = description.over(home.handoff())
     prepare(description)
-    unmet = machines.unmet()
+    pulls = description.spec.converge == "pull"
+    unmet = [*machines.unmet(), *(unmet_to_pull() if pulls else ())]
     if any(finding.severity is Severity.ERROR for finding in unmet):
         raise Refused(unmet)
     with home.locked():

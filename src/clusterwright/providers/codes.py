@@ -98,6 +98,11 @@ CODES: Mapping[str, Meaning] = {
         "A node's root is a layer on its image; without the image the node is lost, running or not.",
         "image remove, of the image that a lab was made from",
     ),
+    "CW7070": Meaning(
+        "The lab's store does not answer",
+        "Nodes that pull fetch their bundle from a small server on the bridge; its own words are there.",
+        "another program on port 8443 of the bridge's address",
+    ),
     "CW7100": Meaning(
         "A stack cannot make this provider's machines yet",
         "It makes labs and describes machines that exist; anything can be rehearsed with `up --lab`.",

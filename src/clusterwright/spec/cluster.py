@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -50,5 +50,7 @@ class ClusterSpec(Described):
     """Proxy, certificates, mirror, time."""
     hooks: list[Hook] = []
     """Steps of the site's own."""
+    converge: Literal["push", "pull"] = "push"
+    """How nodes are configured: `push` over SSH, or `pull`, each by itself from a signed bundle."""
     power_limit: Watts | None = None
     """What the whole cluster may draw."""

@@ -12,6 +12,7 @@ from clusterwright.cli.arguments import Verbs, add_target
 from clusterwright.cli.ending import FAILED, FINE
 
 if TYPE_CHECKING:
+    from clusterwright.operate.pull.reports import NodeReport
     from clusterwright.operate.status import ClusterStatus
 
 _ABOUT = """Show nodes, Slurm's view of them, and jobs.
@@ -60,7 +61,8 @@ def _print(found: ClusterStatus) -> None:
         words.append("slurmctld does not answer")
     style = "bold green" if found.healthy else "bold red"
     print(f"{paint(found.name, style, sys.stdout)}: {', '.join(words)}\n")
-    heads = ("NODE", "MACHINE", "SLURM", "GPUS", "JOBS", "ROLES", "TYPE", "ADDRESS", "REASON")
+    own = ("BUNDLE",) if found.pulls else ()
+    heads = ("NODE", "MACHINE", "SLURM", "GPUS", "JOBS", "ROLES", "TYPE", "ADDRESS", *own, "REASON")
     print_table(
         heads,
         (
@@ -73,8 +75,13 @@ def _print(found: ClusterStatus) -> None:
                 ",".join(node.roles),
                 node.machine,
                 node.address,
+                *([_bundle(node.report)] if found.pulls else []),
                 node.reason,
             )
             for node in found.nodes
         ),
     )
+
+
+def _bundle(report: NodeReport | None) -> str:
+    return f"{report.serial} {report.state} {report.cause}".strip() if report else "no report"

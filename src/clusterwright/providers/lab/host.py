@@ -34,6 +34,7 @@ _PACKAGE_OF_PROGRAM = {
     "mmdebstrap": "mmdebstrap",
     "nft": "nftables",
     "nsenter": "util-linux",
+    "openssl": "openssl",
     "setpriv": "util-linux",
     "setsid": "util-linux",
     "ssh": "openssh-client",

@@ -17,6 +17,7 @@ from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.providers.lab import boot, state
 from clusterwright.providers.lab import machine as machines
 from clusterwright.providers.lab import network as networks
+from clusterwright.providers.lab import store as stores
 from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
 from clusterwright.providers.lab.home import LabHome
@@ -35,6 +36,7 @@ from clusterwright.providers.lab.ssh import (
     wait_until_answering,
     write_known_hosts,
 )
+from clusterwright.providers.lab.store import LabStore
 from clusterwright.providers.lab.together import each
 
 NODE_DID_NOT_BOOT = "CW7010"
@@ -121,6 +123,17 @@ class Lab:
             self._raise(findings)
             return self.targets([node.name for node in nodes])
 
+    def store(self, *, serve: bool) -> LabStore:
+        """Where nodes that pull find their bundle; to `serve`, its server answers when this returns."""
+        if not serve:
+            return LabStore(self.folder / "store", networks.reserve(self.home, self.name))
+        with self.locked():
+            network = self.reserve()
+            networks.bring_up(self.home, network)
+            store = LabStore(self.folder / "store", network)
+            store.start()
+            return store
+
     def remove_nodes(self, names: Sequence[str]) -> None:
         """Power these nodes off and delete them; the others do not notice."""
         with self.locked():
@@ -137,6 +150,7 @@ class Lab:
         with self.locked():
             self._raise(each(self._remove, sorted({*self.node_names(), *self._running()})))
             NodeGroups(self.key).remove()
+            stores.stop(self.key)
             networks.tear_down(self.home, self.name)
             remove_tree(self.folder)
 

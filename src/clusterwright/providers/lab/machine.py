@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab import seed, simulate
 from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_systemd
 from clusterwright.providers.lab.command import quiet, run
 from clusterwright.providers.lab.files import link, place, remove_tree, write_json
@@ -28,6 +28,8 @@ class LabNode:
     name: str
     address: IPv4Address
     hardware: simulate.Hardware = field(default_factory=simulate.Hardware)
+    user_data: str = ""
+    """For cloud-init at the first boot; without it there is nothing for cloud-init to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,8 @@ def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:
         (machine.folder / part).mkdir(parents=True)
     key_pair(machine.host_key, f"root@{node.name}")
     _write_identity(machine, node, around)
+    if node.user_data:
+        seed.write(machine.upper, node.name, machine.host_key, node.user_data)
     simulate.write_hardware(machine.hardware_folder, node.hardware)
     simulate.install(machine.upper)
     mark_updated(machine.upper)

@@ -1,0 +1,150 @@
+"""Pull, seen from the operator: publish, wake nodes that have something to do, and read what they report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from clusterwright.bundle.pointer import Pointer
+from clusterwright.bundle.userdata import user_data
+from clusterwright.catalog.changes import Impact
+from clusterwright.converge.result import NodeResult
+from clusterwright.converge.target import Target
+from clusterwright.converge.verify import Verified, verify
+from clusterwright.event import Event, Report, Status
+from clusterwright.operate.desired import Desired
+from clusterwright.operate.pull.publish import publish_to
+from clusterwright.operate.pull.reports import NodeReport, Reports, host_keys
+from clusterwright.operate.pull.signing import Signing
+from clusterwright.operate.pull.store import Store
+from clusterwright.operate.remote import run_on
+
+SILENCE_SECONDS = 300.0
+"""So long nothing new may be heard of any node that has something to do."""
+_WAKE = "systemctl start --no-block clusterwright-pull.service"
+_WAKE_AGAIN_SECONDS = 5.0
+_LOOK_SECONDS = 0.2
+_AT_ONCE = 32
+
+Revive = Callable[[], object]
+"""Boots nodes that switched themselves off to reboot, where machines do not do that by themselves."""
+
+
+def start_with(store: Store, desired: Desired) -> str:
+    """User data of every node: it says where to look, and whose signature to trust."""
+    return user_data(desired.handoff.name, store.url, Signing.of(desired.home).public, store.authority)
+
+
+@dataclass
+class Pulling:
+    """One round: from publishing until every node that it is about has said how it went."""
+
+    store: Store
+    desired: Desired
+    targets: Mapping[str, Target]
+    """Every node that is there."""
+    report: Report
+    revive: Revive
+    results: dict[str, NodeResult] = field(default_factory=dict)
+
+    def run(
+        self,
+        looked: Collection[str],
+        seen: Mapping[str, Verified],
+        impacts: Mapping[str, Impact],
+        *,
+        full: bool,
+    ) -> Mapping[str, NodeResult]:
+        """Results of the nodes in `looked`; others take the bundle up when they look for it themselves.
+
+        `seen` is what some of them answered just now."""
+        keys = host_keys(self.targets)
+        unknown = [self.targets[name] for name in looked if name not in seen]
+        found = {**seen, **verify(unknown, self.desired.wanted)}
+        self.reports = Reports(self.store, keys)
+        costs = {name: str(impact) for name, impact in impacts.items()}
+        pointer = publish_to(self.store, self.desired, keys, costs, self.report)
+        due = {name for name in looked if full or not self._is_done(name, found[name])}
+        for name in sorted(set(looked) - due):
+            self.results[name] = NodeResult("ok")
+            self.report(Event("verify", "ok", "as wanted", name))
+        for name in sorted(due):
+            for drifted in found[name].drift if found[name].applied else ():
+                self.report(Event("verify", "progress", drifted, name))
+        self._wait(due, pointer, full)
+        return {
+            name: replace(result, drift=found[name].drift if found[name].applied else ())
+            for name, result in self.results.items()
+        }
+
+    def _is_done(self, name: str, found: Verified) -> bool:
+        said = self.reports.of(name)
+        accepted = said is not None and said.state == "accepted" and said.digest == found.wanted
+        return found.ok and accepted
+
+    def _wait(self, due: set[str], pointer: Pointer, full: bool) -> None:
+        before = {name: self.reports.of(name) for name in due}
+        self._wake(due, "touch /run/clusterwright/pull-full; " if full else "")
+        heard = woken = time.monotonic()
+        said: dict[str, NodeReport | None] = dict(before)
+        while left := due - set(self.results):
+            for name in sorted(left):
+                now = self.reports.of(name)
+                if now is not None and now != said[name]:
+                    said[name], heard = now, time.monotonic()
+                    self._hear(name, now)
+            self._hold_back(due - set(self.results), pointer)
+            if time.monotonic() - heard > SILENCE_SECONDS:
+                self._give_up(due - set(self.results), said)
+            if time.monotonic() - woken > _WAKE_AGAIN_SECONDS:
+                woken = time.monotonic()
+                self.revive()
+                self._wake(due - set(self.results))
+            time.sleep(_LOOK_SECONDS)
+
+    def _hear(self, name: str, said: NodeReport) -> None:
+        words = f"{said.state} {said.cause}".strip()
+        if said.state == "accepted" and said.digest == self.desired.wanted[name].digest:
+            status: Status = "changed" if said.changed else "ok"
+            self.results[name] = NodeResult("changed" if said.changed else "ok", said.changed, said.changed)
+            self.report(Event("converge", status, f"{words}, {said.seconds:.1f} s", name))
+        elif said.state in ("failed", "refused"):
+            self.results[name] = NodeResult("failed", failed_task=said.state, message=said.cause)
+            self.report(Event("converge", "failed", said.cause, name))
+        else:
+            self.report(Event("converge", "progress", words, name))
+
+    def _hold_back(self, left: Collection[str], pointer: Pointer) -> None:
+        """Who waits for a node that failed keeps what it has."""
+        for name in left:
+            node = self.desired.handoff.by_name[name]
+            first = [row.node for row in pointer.first]
+            awaited = (
+                first[: first.index(name)] if name in first else [*first, pointer.canaries[node.pool].node]
+            )
+            broken = next((other for other in awaited if other != name and self._failed(other)), None)
+            if broken:
+                message = f"{broken} failed before it, and nothing was changed here"
+                self.results[name] = NodeResult("failed", failed_task="held back", message=message)
+                self.report(Event("converge", "skipped", message, name))
+
+    def _failed(self, name: str) -> bool:
+        return name in self.results and self.results[name].status == "failed"
+
+    def _give_up(self, left: Collection[str], said: Mapping[str, NodeReport | None]) -> None:
+        for name in left:
+            last = said[name]
+            words = f"its last words: {last.state} {last.cause}" if last else "it never reported"
+            self.results[name] = NodeResult(
+                "unreachable", message=f"silent for {SILENCE_SECONDS:.0f} s; {words}"
+            )
+            self.report(Event("converge", "unreachable", words, name))
+
+    def _wake(self, names: Collection[str], before: str = "") -> None:
+        """Best effort: a node that SSH does not reach looks for its bundle by itself."""
+        if not names:
+            return
+        with ThreadPoolExecutor(min(len(names), _AT_ONCE)) as pool:
+            list(pool.map(lambda name: run_on(self.targets[name], before + _WAKE, timeout=10), sorted(names)))

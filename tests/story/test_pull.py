@@ -1,0 +1,188 @@
+"""Nodes that converge themselves: real cloud-init, a bundle over HTTPS, and what can be wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.pull.signing import Signing
+
+from .ground import Desk
+
+pytestmark = pytest.mark.lab
+
+PULLED = """\
+cluster: pulled
+site: {provider: lab}
+converge: pull
+pools:
+  controller: {roles: [controller, login], machine: lab-small}
+  gpu: {roles: compute, machine: lab-h100, count: 2}
+users:
+  ada: {uid: 2001}
+"""
+WITH_BOB = PULLED + "  bob: {uid: 2002}\n"
+WITH_STEP = WITH_BOB + "hooks: [{at: after-configure, run: step.sh, pools: [gpu]}]\n"
+AGENT = "/usr/lib/clusterwright/pull"
+
+
+@contextmanager
+def damaged(desk: Desk, change: Callable[[dict[str, Any]], str | None]) -> Iterator[None]:
+    """The pointer as somebody left it who can write to the store; as it was, afterwards."""
+    current = store(desk) / "current.json"
+    whole = current.read_text()
+    envelope = json.loads(whole)
+    text = change(envelope)
+    current.write_text(json.dumps(envelope) if text is None else text)
+    try:
+        yield
+    finally:
+        current.write_text(whole)
+
+
+def store(desk: Desk) -> Path:
+    return desk.state / "clusterwright/lab/labs/pulled/store/objects"
+
+
+def signing(desk: Desk) -> Signing:
+    return Signing.of(ClusterHome("pulled", desk.state / "clusterwright/clusters/pulled"))
+
+
+def serial(desk: Desk) -> int:
+    envelope = json.loads((store(desk) / "current.json").read_text())
+    return int(json.loads(envelope["signed"])["serial"])
+
+
+def on(desk: Desk, node: str, script: str, code: int = 0) -> str:
+    return desk.run("ssh", "pulled", node, "--", "sh", "-c", script, code=code)
+
+
+def states(desk: Desk) -> dict[str, str]:
+    nodes = json.loads(desk.run("status", "pulled", "--json"))["nodes"]
+    return {node["name"]: node["report"]["state"] for node in nodes}
+
+
+def test_nodes_come_up_by_themselves_and_are_accepted(desk: Desk) -> None:
+    desk.describe(PULLED)
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    assert states(desk) == {"controller": "accepted", "gpu-001": "accepted", "gpu-002": "accepted"}
+    assert serial(desk) == 1
+    assert "Valid schema user-data" in on(desk, "gpu-001", "cloud-init schema --system")
+    texts = {
+        on(desk, node, "cat /var/lib/cloud/instance/user-data.txt") for node in ("controller", "gpu-001")
+    }
+    assert len(texts) == 1
+
+
+def test_no_secret_stands_where_others_read(desk: Desk) -> None:
+    key = (desk.state / "clusterwright/clusters/pulled/keys/slurm.key").read_bytes()
+    public = [
+        *store(desk).rglob("*"),
+        *(desk.state / "clusterwright/lab/labs/pulled/nodes").glob("*/upper/var/lib/cloud/**/*"),
+    ]
+    assert not [file for file in public if file.is_file() and key in file.read_bytes()]
+
+
+def test_second_up_publishes_and_changes_nothing(desk: Desk) -> None:
+    outcome = desk.outcome("up", "cluster.yaml")
+    assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
+    assert serial(desk) == 1
+
+
+def test_change_reaches_nodes_and_no_machine_is_touched(desk: Desk) -> None:
+    boots = {node: on(desk, node, "cut -d' ' -f22 /proc/1/stat") for node in ("controller", "gpu-002")}
+    desk.describe(WITH_BOB)
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    assert serial(desk) == 2
+    assert on(desk, "gpu-002", "id -u bob") == "2002\n"
+    assert {node: on(desk, node, "cut -d' ' -f22 /proc/1/stat") for node in boots} == boots
+
+
+def tampered(envelope: dict[str, Any]) -> None:
+    envelope["signed"] = envelope["signed"].replace('"pulled"', '"pvlled"')
+
+
+REFUSALS: dict[str, tuple[Callable[[Desk, dict[str, Any]], str | None], str]] = {
+    "tampered": (lambda _, envelope: tampered(envelope), "the pointer was tampered with"),
+    "truncated": (lambda _, envelope: json.dumps(envelope)[:-40], "the pointer is truncated"),
+    "foreign": (lambda desk, envelope: again(desk, envelope, cluster="other"), "of another cluster, other"),
+    "older": (lambda desk, envelope: again(desk, envelope, serial=1), "older: serial 1, and 2 was seen"),
+}
+
+
+def again(desk: Desk, envelope: dict[str, Any], **change: object) -> str:
+    """Validly signed by the operator."""
+    text = json.dumps({**json.loads(envelope["signed"]), **change})
+    return signing(desk).envelope(text, "clusterwright-pointer")
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_wrong_pointer_is_refused_by_name_and_changes_nothing(desk: Desk, refusal: str) -> None:
+    change, words = REFUSALS[refusal]
+    look = "cat /var/lib/clusterwright/applied.json /var/lib/clusterwright/pull/seen.json"
+    before = on(desk, "gpu-002", look)
+    with damaged(desk, lambda envelope: change(desk, envelope)):
+        assert f"refused {''}" in (said := on(desk, "gpu-002", AGENT, code=1))
+        assert words in said
+        assert "refused" in states_unhealthy(desk)["gpu-002"]
+    assert on(desk, "gpu-002", look) == before
+    assert "accepted" in on(desk, "gpu-002", AGENT)
+
+
+def states_unhealthy(desk: Desk) -> dict[str, str]:
+    nodes = json.loads(desk.run("status", "pulled", "--json"))["nodes"]
+    return {node["name"]: f"{node['report']['state']} {node['report']['cause']}" for node in nodes}
+
+
+def test_network_that_goes_away_midway_only_delays(desk: Desk) -> None:
+    script = f"""
+        rm -rf /var/lib/clusterwright/pull/objects /var/lib/clusterwright/pull/trees
+        rm /etc/clusterwright/node.json
+        ip link set host0 down
+        (sleep 5; ip link set host0 up) &
+        {AGENT}"""
+    said = on(desk, "gpu-002", script)
+    assert "the store does not answer" in said
+    assert said.splitlines()[-1].startswith("accepted")
+    assert on(desk, "gpu-002", "test -s /etc/clusterwright/node.json && echo there") == "there\n"
+
+
+def test_killed_agent_is_finished_by_the_next(desk: Desk) -> None:
+    script = (
+        f"rm /etc/clusterwright/node.json; timeout -s KILL 2 {AGENT}; test -e /etc/clusterwright/node.json"
+    )
+    on(desk, "gpu-002", script, code=1)
+    assert "accepted" in on(desk, "gpu-002", AGENT)
+    assert on(desk, "gpu-002", "test -s /etc/clusterwright/node.json && echo there") == "there\n"
+
+
+def test_bad_bundle_stops_at_the_canary_and_the_next_good_one_goes_through(desk: Desk) -> None:
+    applied = "cat /var/lib/clusterwright/applied.json"
+    before = on(desk, "gpu-002", applied)
+    desk.describe(WITH_STEP)
+    step = desk.folder / "step.sh"
+    step.write_text("#!/bin/sh\necho the fan stands still >&2\nexit 1\n")
+    nodes = desk.outcome("up", "cluster.yaml", code=1)["nodes"]
+    assert nodes["gpu-001"]["status"] == "failed"
+    assert nodes["gpu-002"]["message"] == "gpu-001 failed before it, and nothing was changed here"
+    assert on(desk, "gpu-002", applied) == before
+    step.write_text("#!/bin/sh\ntouch /run/step\n")
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    assert on(desk, "gpu-002", "ls /run/step") == "/run/step\n"
+
+
+def test_added_node_touches_no_other(desk: Desk) -> None:
+    since = "systemctl show --property=InvocationID slurmd munge ssh"
+    started = on(desk, "gpu-001", since)
+    text = WITH_STEP.replace("count: 2", "count: 3")
+    desk.describe(text)
+    outcome = desk.outcome("node", "add", "cluster.yaml", "gpu-003")
+    assert outcome["created"] == ["gpu-003"]
+    assert on(desk, "gpu-001", since) == started
+    assert states(desk)["gpu-003"] == "accepted"
