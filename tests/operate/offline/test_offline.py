@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from small_registry import Registry
 from small_world import Small, secret_key, serve
 
 from clusterwright.bundle.offline import transactions
@@ -217,6 +218,24 @@ def test_a_mirror_that_is_named_has_the_security_updates_that_are_named(made: Wo
     assert not collected.secured and not collected.findings
     lost = replace(wishes, out=tmp_path / "lost", security="file:/absent")
     assert codes(collect(subject_of(lock_of(made.source)), lost, lambda _: None)) == ["CW8024"]
+
+
+@pytest.mark.skipif(not shutil.which("skopeo"), reason="needs skopeo")
+def test_container_images_of_the_description_are_there_and_one_that_is_not_is_named(
+    made: World, tmp_path: Path, registry: Registry
+) -> None:
+    image, gone = (f"{registry.name}:1.0@{end}" for end in (registry.image(), f"sha256:{'0' * 64}"))
+    subject = replace(subject_of(lock_of(made.source)), images=(image, gone))
+    key = made.archive / "key.asc"
+    wishes = Wishes(
+        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
+    )
+    collected = collect(subject, wishes, lambda _: None)
+    assert codes(collected) == ["CW8031"]
+    assert manifest(collected)["missing"] == [f"images/amd64: {gone}"]
+    inspect = ["skopeo", "inspect", f"oci:{collected.folder}/images/amd64:{registry.name}:1.0"]
+    seen = subprocess.run(inspect, check=True, capture_output=True, text=True).stdout
+    assert json.loads(seen)["Architecture"] == "amd64"
 
 
 def test_the_same_world_is_the_same_bundle(made: World, tmp_path: Path) -> None:
