@@ -1,7 +1,7 @@
 """A root file system that calls itself Rocky 9 and is reached over SSH. Nothing in it is booted.
 
-Debian's packages with real dnf, rpm, sshd and Python, in namespaces that end with the test. In systemd's place
-stands a program that says of each unit what is asked of it, so how units behave is not seen here.
+Debian's packages with real dnf, rpm, sshd and Python, in namespaces that end with the test. In systemd's
+place stands a program that says of each unit what is asked of it: how units behave is not seen here.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _OWN_NAMESPACES = (
 
 @contextmanager
 def reached(folder: Path, units: Mapping[str, tuple[str, str]]) -> Iterator[Target]:
-    """The root, with `folder`/site at /run/simulated-site and these states of units, as long as the context."""
+    """The root, with `folder`/site at /run/simulated-site and these states of units, until the end."""
     home = LabHome.of_user()
     base = ensure_base(home, lambda _subject, _text: None, DEFAULT_BASE)
     tools, port, root = _tools(home, base), _free_port(), folder / "root"
