@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clusterwright.catalog.distributions import distribution, distributions
 from clusterwright.catalog.slurm import releases
 from clusterwright.checks.rule import Problem, rule
+from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
 
 _INDEX = "the distributions' package indexes (catalog/data/distributions.csv)"
@@ -92,6 +93,41 @@ def part_unknown(outline: Outline) -> Iterator[Problem]:
         if on and not known[switch].packages:
             what = f"no source tells what {software.distribution} calls the packages of `{switch}`"
             yield Problem(f"software.{switch}", what, f"Set `software: {{{switch}: false}}`")
+    for part, why in _needed(outline):
+        if not known[part].packages:
+            what = f"no source tells what {software.distribution} calls the packages of {part}, which {why}"
+            yield Problem("software.distribution", what, "Take another distribution")
+
+
+_WITH_INFINIBANDS_TOOLS = {"infiniband", "mrdma"}
+"""Amazon's own cards have tools of their own."""
+
+
+def _needed(outline: Outline) -> Iterator[tuple[str, str]]:
+    """Parts that nobody switches on, and what needs them."""
+    release = releases().get(outline.slurm_release or "")
+    if release and release.auth == "munge":
+        yield "munge", f"Slurm {release.release} needs"
+    cards = {nic.kind for row in outline.hardware.values() if row for nic in row.nics}
+    if cards & _WITH_INFINIBANDS_TOOLS:
+        yield "rdma", "InfiniBand and RoCE cards need"
+
+
+@rule(
+    "CW1259",
+    "dkms comes from elsewhere",
+    source="NVIDIA Driver Installation Guide, RHEL: EPEL for dependencies; AMD GPU driver installation guide",
+    example="software: {distribution: rocky-9}, pools: {gpu: {machine: hgx-h100-8gpu}}",
+    severity=Severity.NOTE,
+)
+def dkms_elsewhere(outline: Outline) -> Iterator[Problem]:
+    """The vendors' kernel modules are built by dkms, which Red Hat's own archives do not have."""
+    software = outline.spec.software
+    gpus = any(row is not None and row.gpus for row in outline.hardware.values())
+    if gpus and distribution(software.distribution).family in ("rhel", "rocky") and not software.mirror:
+        what = f"{software.distribution} has no dkms, which builds the modules of GPUs"
+        remedy = "Enable EPEL and CRB in the nodes' image, or name a `software.mirror` that has it"
+        yield Problem("software.distribution", what, remedy)
 
 
 @rule(
