@@ -133,8 +133,9 @@ def test_a_healthy_node_passes_every_gate(healthy: Tree) -> None:
     assert code == 0
     assert set(gates.values()) == {"pass"}
     assert list(gates) == [
-        "plan", "name", "stack", "driver-loaded", "user-driver", "kernel", "modules", "gpus", "gpu-driver",
-        "gpu-devices", "gpu-services", "persistence", "pci-link", "nvlink", "nvlink-fabric", "mig", "ecc",
+        "plan", "name", "stack", "driver-loaded", "user-driver", "kernel", "secure-boot", "modules",
+        "gpus", "gpu-driver", "gpu-devices", "gpu-services", "persistence", "pci-link", "nvlink",
+        "nvlink-fabric", "mig", "ecc",
         "throttle", "xid", "fabric-cards", "link-names", "memlock", "mounts", "clock", "disk",
         "memory", "cpus",
     ]  # fmt: skip
@@ -367,6 +368,23 @@ def test_a_module_that_is_missing_is_named_with_its_kernel_and_why(healthy: Tree
     [gate] = [one for one in healthy.run()[2]["gates"] if one["name"] == "modules"]
     assert gate["expected"] == "module nvidia_uvm (driver) built for kernel 6.12.48-amd64"
     assert gate["seen"] == "not there; its build failed, see /var/lib/dkms/nvidia/580.95.05/build/make.log"
+
+
+@needs_mknod
+def test_secure_boot_asks_for_the_key_that_signs_modules(healthy: Tree) -> None:
+    state, enrolled = "SecureBoot enabled", "is not enrolled"
+    script = 'case $1 in --sb-state) echo "{}" ;; *) echo "$2 {}" ;; esac'
+    healthy.program("mokutil", script.format("SecureBoot disabled", enrolled))
+    assert healthy.seen("secure-boot") == "not asked for by the firmware"
+    healthy.program("mokutil", script.format(state, enrolled))
+    assert healthy.seen("secure-boot") == "DKMS has no key"
+    healthy.write("/var/lib/dkms/mok.pub", "")
+    assert healthy.failed() == ["secure-boot"]
+    assert healthy.seen("secure-boot") == "/var/lib/dkms/mok.pub is not enrolled"
+    healthy.write("/etc/dkms/framework.conf.d/site.conf", "mok_certificate=/etc/dkms/site.der\n")
+    healthy.write("/etc/dkms/site.der", "")
+    healthy.program("mokutil", script.format(state, "is already enrolled"))
+    assert healthy.seen("secure-boot") == "/etc/dkms/site.der is enrolled"
 
 
 @needs_mknod

@@ -49,6 +49,13 @@ def test_a_driver_that_does_not_load_says_why(tmp_path: Path, error: str, words:
     assert error in done.stderr
 
 
+def test_a_module_signed_with_another_key_is_told_from_a_key_that_is_not_enrolled(tmp_path: Path) -> None:
+    program(tmp_path, "mokutil", 'echo "$2 is already enrolled"')
+    done = run(LOAD, **program(tmp_path, "modprobe", f'echo "{SECURE_BOOT}" >&2; exit 1'))
+    assert done.returncode == 1
+    assert "is enrolled: the module is not signed with it" in done.stderr
+
+
 def test_a_driver_that_loads_says_nothing(tmp_path: Path) -> None:
     done = run(LOAD, **program(tmp_path, "modprobe", "exit 0"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -10,6 +10,7 @@ from gates.node import Node, Unmet
 LOADED = {"amdgpu": ("amdgpu",), "driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
 OWN = re.compile(r"/kernel/drivers/")  # where a kernel keeps the drivers that come with it
 PACKAGE = re.compile(r'^PACKAGE_(NAME|VERSION)="?([^"\s]+)"?', re.MULTILINE)
+CERTIFICATE = re.compile(r'^mok_certificate="?([^"\s]+)"?', re.MULTILINE)
 BUILT = re.compile(r'^BUILT_MODULE_NAME\[\d+\]="?([^"\s]+)"?', re.MULTILINE)
 
 
@@ -52,6 +53,37 @@ def modules(node: Node) -> str:
             raise gap
     names = ", ".join(module for _, module in wanted(node)) or "none wanted"
     return f"{names}; built for {', '.join(looked)}" if looked else names
+
+
+def secure_boot(node: Node) -> str:
+    """Where the firmware asks for signed modules, it knows the key that signs those that are built here."""
+    status, state = node.run("mokutil", "--sb-state")
+    if status == 127:
+        return "not to be seen without mokutil"
+    if "SecureBoot enabled" not in state:
+        return "not asked for by the firmware"
+    certificate = next((one for one in _certificates(node) if node.path(one).exists()), "")
+    if not certificate:
+        remedy = (
+            "Run `dkms generate_mok`, enrol what it makes with `mokutil --import`, and build the modules anew"
+        )
+        raise Unmet("modules signed with a key of this machine", "DKMS has no key", remedy)
+    _, said = node.run("mokutil", "--test-key", certificate)
+    if "already enrolled" not in said:
+        remedy = f"Run `mokutil --import {certificate}`, reboot, and confirm it on the console"
+        raise Unmet(f"the key {certificate} enrolled", said or "not enrolled", remedy)
+    return f"{certificate} is enrolled"
+
+
+def _certificates(node: Node) -> list[str]:
+    """Where DKMS takes its certificate from: what a site configured, else Ubuntu's place, else its own."""
+    files = [
+        node.path("/etc/dkms/framework.conf"),
+        *sorted(node.path("/etc/dkms/framework.conf.d").glob("*.conf")),
+    ]
+    texts = "\n".join(file.read_text(errors="replace") for file in files if file.is_file())
+    configured = CERTIFICATE.findall(texts)[-1:]
+    return [*configured, "/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub"]
 
 
 def gaps(node: Node, kernel: str) -> Iterator[Unmet]:
