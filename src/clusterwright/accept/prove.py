@@ -17,6 +17,7 @@ from clusterwright.accept import (
     node_gates,
     one_node,
     scheduler_gates,
+    shares,
     slurm_text,
 )
 from clusterwright.accept.home import Exchange, Token
@@ -159,8 +160,22 @@ def _slurm(
         idle = [node for node in planned if node.name in seen and seen[node.name].idle]
         reached = [node for node in idle if answers[node.name].result()]
         results += _left_alone(planned, seen, {node.name for node in reached})
-        results += _jobs(handoff, jobs.groups(handoff, reached), session, connect, token)
+        groups = jobs.groups(handoff, reached)
+        results += _jobs(handoff, groups, session, connect, token)
+        results += _shares(handoff, token, groups, session, connect)
     return results
+
+
+def _shares(
+    handoff: Handoff,
+    token: Token,
+    groups: Sequence[jobs.Group],
+    session: Session,
+    connect: Callable[[], Session],
+) -> list[GateResult]:
+    """After all other jobs: a rate is measured on nodes that do nothing else."""
+    entry = next(node for node in handoff.nodes if node.name == token.written_on)
+    return shares.prove(handoff, entry, groups, session, connect, token)
 
 
 def _write_token(handoff: Handoff, entry: Node, session: Session) -> tuple[Token, list[GateResult]]:

@@ -14,7 +14,7 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
 _SERVED_OPTIONS = "vers=4.2,hard,noatime"
-_PARALLEL = ("lustre", "beegfs", "cephfs")
+PARALLEL = ("lustre", "beegfs", "cephfs")
 _PARALLEL_TYPES = ("lustre", "ceph")
 _ON = {"compute", "login"}
 """Parallel file systems are for where people and jobs are."""
@@ -43,7 +43,7 @@ def mounted(handoff: Handoff, node: Node) -> dict[str, Mapping[str, Any]]:
         path: share
         for path, share in sorted(handoff.storage["shares"].items())
         if not (share["kind"] == "served" and node.name == server)
-        and (share["kind"] not in _PARALLEL or _ON & set(node.roles))
+        and (share["kind"] not in PARALLEL or _ON & set(node.roles))
     }
 
 
