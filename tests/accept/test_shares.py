@@ -91,7 +91,8 @@ def test_a_node_that_is_slow_is_named_with_what_it_reached(lab: Handoff) -> None
 def test_what_a_job_could_not_do(
     more: dict[str, Any], gate: str, status: str, seen: str, lab: Handoff
 ) -> None:
-    found = proven(lab, Stand([report("gpu-001"), report("gpu-002", **more)]), 1)
+    sound = report("gpu-001", write=2.0 * GB, read=2.0 * GB, error="")
+    found = proven(lab, Stand([sound, report("gpu-002", **more)]), GB)
     assert found[gate, "gpu-002"][0] == status
     assert seen in found[gate, "gpu-002"][1]
 

@@ -21,8 +21,8 @@ from clusterwright.spec.software import Distribution, Repository
 CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
-base controller database compute login rest munge mpi storage-server storage-client monitoring node-exporter
-containers rdma pull
+base controller database compute login rest munge mpi storage-server storage-client
+share-rate monitoring node-exporter containers rdma pull
 """
 UNKNOWN = {"munge", "mpi", "monitoring", "node-exporter", "containers", "rdma"}
 """What no source tells of some distribution; the checks refuse to switch it on."""

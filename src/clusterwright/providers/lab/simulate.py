@@ -74,10 +74,11 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Before a real one on PATH, because the rate of a share or of a card is the simulated state's.
-    for name in ("fio", "ib_write_bw"):
+    # Over real ones: no container mounts CephFS, and the rate of a share or of a card is the simulated state's.
+    for path in ("/usr/local/bin/fio", "/usr/local/bin/ib_write_bw", "/usr/sbin/mount.ceph"):
+        name = path.rpartition("/")[2]
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
-        place(root, f"/usr/local/bin/{name}", launcher, 0o755)
+        place(root, path, launcher, 0o755)
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NoReturn
 
+from . import shares
 from .facts import model_named
 from .node import Answer, Node
 
@@ -19,6 +22,7 @@ _NO_DEVICES = (
     "Failed to query NVIDIA devices. Please ensure that the NVIDIA device files (/dev/nvidia*) exist, "
     "and that user 0 has read and write permissions for those files."
 )
+_MOUNTS_OF_BEEGFS = Path("/etc/beegfs/beegfs-mounts.conf")
 _IMEX_NODES = "/etc/nvidia-imex/nodes_config.cfg"
 
 
@@ -63,7 +67,29 @@ def host_engine(node: Node) -> str:
     return ""
 
 
+def beegfs_client(node: Node) -> str:
+    """Mounts what beegfs-mounts.conf names, as the real service does; why it does not, or nothing."""
+    try:
+        lines = _MOUNTS_OF_BEEGFS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return f"beegfs-client: {_MOUNTS_OF_BEEGFS} is not there"
+    for target, file in (line.split()[:2] for line in lines if line.strip()):
+        told = dict(re.findall(r"^(\w+)\s*=\s*(\S+)", Path(file).read_text(encoding="utf-8"), re.MULTILINE))
+        host = told.get("sysMgmtdHost", "")
+        share = next((one for one in shares.of_kind(node, "beegfs") if one.name == host), None)
+        if share is None or share.state != "ok":
+            return f"mount: {target}: beegfs: management service {host} does not answer"
+        if "connAuthFile" not in told and told.get("connDisableAuthentication") != "true":
+            return "beegfs: No connAuthFile configured"
+        if target not in shares.mount_points(node, share):
+            Path(target).mkdir(parents=True, exist_ok=True)
+            if complaint := shares.bind(share, "", target, ()):
+                return f"mount: {target}: {complaint}"
+    return ""
+
+
 _DAEMONS: dict[str, Callable[[Node], str]] = {
+    "beegfs-client": beegfs_client,
     "nv-fabricmanager": fabric_manager,
     "nv-hostengine": host_engine,
     "nvidia-imex": imex,

@@ -14,6 +14,7 @@ from pathlib import Path
 from clusterwright.providers.lab.vendor import kernel, module
 
 UNITS = {
+    "beegfs-client": ("beegfs-client", "Start BeeGFS Client"),
     "nv-fabricmanager": ("nvidia-fabricmanager", "NVIDIA fabric manager service"),
     "nv-hostengine": ("nvidia-dcgm", "NVIDIA DCGM service"),
     "nvidia-imex": ("nvidia-imex", "NVIDIA IMEX service"),
