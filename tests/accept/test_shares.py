@@ -9,13 +9,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from clusterwright.accept import jobs, shares
 from clusterwright.accept.home import Token
-from clusterwright.accept.session import Ran, program
+from clusterwright.accept.session import Ran, Session, program
 from clusterwright.handoff import Handoff
 
 TOKEN = Token("ada", "/home/ada/x", "abc123", "login")
@@ -51,8 +51,8 @@ def proven(
              "directory": None, "options": "flock", "networks": {}}  # fmt: skip
     handoff = replace(lab, storage={"shares": {**lab.storage["shares"], "/scratch": share}})
     entry = handoff.with_role("login")[0]
-    groups = jobs.groups(handoff.with_role("compute"))
-    found = shares.prove(handoff, entry, groups, stand, lambda: stand, TOKEN)  # type: ignore[arg-type]  # a stand-in
+    groups, session = jobs.groups(handoff.with_role("compute")), cast(Session, stand)
+    found = shares.prove(handoff, entry, groups, session, lambda: session, TOKEN)
     assert all(gate.remedy for gate in found if gate.status == "fail")
     return {(gate.name, gate.node): (gate.status, gate.seen) for gate in found}
 
@@ -105,8 +105,8 @@ def test_a_job_that_did_not_report_is_a_failure_and_one_that_may_not_write_a_ski
 
 def test_shares_of_the_cluster_itself_are_left_to_the_shared_home(lab: Handoff) -> None:
     stand = Stand([])
-    groups = jobs.groups(lab.with_role("compute"))
-    assert shares.prove(lab, lab.with_role("login")[0], groups, stand, lambda: stand, TOKEN) == []  # type: ignore[arg-type]  # a stand-in
+    groups, session = jobs.groups(lab.with_role("compute")), cast(Session, stand)
+    assert shares.prove(lab, lab.with_role("login")[0], groups, session, lambda: session, TOKEN) == []
     assert stand.ran == []
 
 

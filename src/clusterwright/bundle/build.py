@@ -188,7 +188,7 @@ class Bundle:
         named: set[str] = set()
         for role in applied:
             rows = list(self._services(role, node, known))
-            named.update(name for row, services in rows if _treats(row, "left") for name in services)
+            left = {name for row, services in rows if _treats(row, "left") for name in services}
             brought = [name for row, services in rows if _treats(row, "run") for name in services]
             units = [WantedUnit(name, role.name, True, True) for name in sorted(brought, key=_starting_order)]
             before: list[WantedUnit] = []
@@ -200,7 +200,7 @@ class Bundle:
             mounts = shares.mounts(self._handoff, node, role.mounts)
             units = [*before, *(WantedUnit(mount.unit, role.name, True, True) for mount in mounts), *units]
             yield from (unit for unit in units if unit.name not in named)
-            named.update(unit.name for unit in units)
+            named.update(left, (unit.name for unit in units))
         for service in sorted(self._switchable() - named):
             yield WantedUnit(service, "base", False, False)
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import struct
 
-_LICENSES = {"gdrdrv": "MIT", "amdgpu": "GPL and additional rights", "efa": "Dual BSD/GPL", "lustre": "GPL", "lnet": "GPL"}
+_LICENSES = {
+    "gdrdrv": "MIT",
+    "amdgpu": "GPL and additional rights",
+    "efa": "Dual BSD/GPL",
+    "lustre": "GPL",
+    "lnet": "GPL",
+}
 _OPEN, _PROPRIETARY = "Dual MIT/GPL", "NVIDIA"
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")

@@ -1,0 +1,112 @@
+"""What the clients of parallel file systems are given on each node, from a solved lock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusterwright.bundle import shares
+from clusterwright.bundle.build import Bundle
+from clusterwright.bundle.wanted import Wanted
+from clusterwright.finding import Refused
+from clusterwright.handoff import Handoff
+from clusterwright.operate.keys import secrets_beside
+from clusterwright.render import render
+
+from . import solved
+
+LUSTRE = """\
+storage:
+  shares:
+    /home: {kind: nfs, server: filer, export: /home}
+    /scratch:
+      kind: lustre
+      mgs: ["10.0.0.5@o2ib,10.0.1.5@tcp", "10.0.0.6@o2ib,10.0.1.6@tcp"]
+      file_system: scratch
+      directory: /projects
+      networks: {o2ib: [ib0, ib1], tcp: []}
+scheduler: {release: 25.11}
+"""
+OTHERS = """\
+storage:
+  shares:
+    /work: {kind: beegfs, management: bee1, connection_auth: secrets/conn.auth}
+    /data: {kind: cephfs, monitors: [m1, m2], fsid: 7a3c0e9e-1f5c-4a2b-9d3e-0f1a2b3c4d5e, user: hpc,
+            keyring: secrets/hpc.keyring}
+"""
+KEYRING = "/etc/ceph/clusterwright-7a3c0e9e-1f5c-4a2b-9d3e-0f1a2b3c4d5e.client.hpc.keyring"
+AUTH = "/etc/beegfs/clusterwright-work.auth"
+
+
+def made(more: str, distribution: str) -> Handoff:
+    return solved.handoff("hgx-h100-8gpu", distribution, more=more)
+
+
+def nodes(handoff: Handoff) -> dict[str, Wanted]:
+    keys = {"/etc/slurm/slurm.key": b"k", "/etc/munge/munge.key": b"k"}
+    keys |= dict.fromkeys(shares.secrets(handoff), b"s")
+    return dict(Bundle(handoff, render(handoff), keys).all())
+
+
+def text(node: Wanted, path: str) -> str:
+    return next(file.content or "" for file in node.files if file.path == path)
+
+
+def test_lustre_is_mounted_after_lnet_over_the_rails_that_a_node_has() -> None:
+    found = nodes(made(LUSTRE, "ubuntu-22.04"))
+    unit = text(found["gpu1"], "/etc/systemd/system/scratch.mount")
+    assert "What=10.0.0.5@o2ib,10.0.1.5@tcp:10.0.0.6@o2ib,10.0.1.6@tcp:/scratch/projects\n" in unit
+    assert "Requires=clusterwright-lnet.service\nAfter=clusterwright-lnet.service\n" in unit
+    assert "Type=lustre\nOptions=flock,relatime,_netdev\n" in unit
+    order = [one.name for one in found["gpu1"].units if one.active]
+    chain = ["home.mount", "clusterwright-lnet", "scratch.mount", "clusterwright-gate", "slurmd"]
+    assert [name for name in order if name in chain] == chain
+    rails, plain = text(found["gpu1"], "/etc/lnet.conf"), text(found["ctl1"], "/etc/lnet.conf")
+    assert "net type: o2ib" in rails and "0: ib1" in rails and "tcp" not in rails
+    assert "net-spec: tcp" in plain and "0: 10.60.[0-3].*" in plain and "o2ib" not in plain
+
+
+def test_options_of_lustre_follow_the_machine() -> None:
+    found = nodes(made(LUSTRE, "ubuntu-22.04"))
+    path = "/etc/modprobe.d/90-clusterwright-lustre.conf"
+    assert "options ptlrpc ptlrpcd_per_cpt_max=32" in text(found["gpu1"], path)
+    assert "ksocklnd" not in text(found["gpu1"], path), "it is not on tcp"
+    assert "options" not in text(found["ctl1"], path).partition("\n")[2]
+    assert "lru_max_age=600000" in text(
+        found["gpu1"], "/etc/systemd/system/clusterwright-lustre-settings.service"
+    )
+
+
+def test_secrets_are_the_nodes_alone_and_in_nothing_that_can_be_read() -> None:
+    handoff = made(OTHERS, "debian-13")
+    found = nodes(handoff)
+    for path in (KEYRING, AUTH):
+        file = next(file for file in found["gpu1"].files if file.path == path)
+        assert (file.mode, file.owner, file.content) == (0o400, "root", None)
+    mounts = text(found["gpu1"], "/etc/beegfs/beegfs-mounts.conf")
+    assert mounts == "/work /etc/beegfs/clusterwright-work.conf\n"
+    assert f"connAuthFile = {AUTH}\n" in text(found["gpu1"], "/etc/beegfs/clusterwright-work.conf")
+    assert f"keyring = {KEYRING}\n" in text(
+        found["gpu1"], "/etc/ceph/clusterwright-7a3c0e9e-1f5c-4a2b-9d3e-0f1a2b3c4d5e.conf"
+    )
+    assert "beegfs-client" in found["gpu1"].active_units
+    assert "data.mount" in found["gpu1"].active_units
+
+
+def test_a_secret_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as refused:
+        secrets_beside(tmp_path, made(OTHERS, "debian-13"))
+    assert [finding.code for finding in refused.value.findings] == ["CW8004", "CW8004"]
+    assert {str(finding.where) for finding in refused.value.findings} == {
+        "secrets/conn.auth",
+        "secrets/hpc.keyring",
+    }
+
+
+@pytest.mark.parametrize(
+    ("network", "ranges"),
+    [("10.1.4.0/22", "10.1.[4-7].*"), ("10.0.0.0/8", "10.*.*.*"), ("192.168.7.64/26", "192.168.7.[64-127]")],
+)
+def test_a_network_is_told_to_lnet_octet_by_octet(network: str, ranges: str) -> None:
+    assert shares.address_ranges(network) == [ranges]
