@@ -47,11 +47,11 @@ class Stand:
 def proven(
     lab: Handoff, stand: Stand, throughput: int | None = None
 ) -> dict[tuple[str, str], tuple[str, str]]:
-    share = {"kind": "lustre", "throughput": throughput, "mgs": ["10.0.0.5@tcp"], "file_system": "scratch",
-             "directory": None, "options": "flock", "networks": {}}  # fmt: skip
+    share: dict[str, Any] = {"kind": "lustre", "throughput": throughput, "mgs": ["10.0.0.5@tcp"]}
+    share |= {"file_system": "scratch", "directory": None, "options": "flock", "networks": {}}
     handoff = replace(lab, storage={"shares": {**lab.storage["shares"], "/scratch": share}})
     entry = handoff.with_role("login")[0]
-    groups, session = jobs.groups(handoff.with_role("compute")), cast(Session, stand)
+    groups, session = jobs.groups(handoff, handoff.with_role("compute")), cast(Session, stand)
     found = shares.prove(handoff, entry, groups, session, lambda: session, TOKEN)
     assert all(gate.remedy for gate in found if gate.status == "fail")
     return {(gate.name, gate.node): (gate.status, gate.seen) for gate in found}
@@ -105,7 +105,7 @@ def test_a_job_that_did_not_report_is_a_failure_and_one_that_may_not_write_a_ski
 
 def test_shares_of_the_cluster_itself_are_left_to_the_shared_home(lab: Handoff) -> None:
     stand = Stand([])
-    groups, session = jobs.groups(lab.with_role("compute")), cast(Session, stand)
+    groups, session = jobs.groups(lab, lab.with_role("compute")), cast(Session, stand)
     assert shares.prove(lab, lab.with_role("login")[0], groups, session, lambda: session, TOKEN) == []
     assert stand.ran == []
 

@@ -25,7 +25,7 @@ base controller database compute login rest munge mpi storage-server storage-cli
 base controller database compute login rest munge mpi storage-server storage-client
 share-rate monitoring node-exporter containers rdma pull
 """
-UNKNOWN = {"munge", "mpi", "monitoring", "node-exporter", "containers", "rdma"}
+UNKNOWN = {"munge", "mpi", "monitoring", "node-exporter", "containers", "rdma", "share-rate"}
 """What no source tells of some distribution; the checks refuse to switch it on."""
 GONE = "none"
 

@@ -91,7 +91,7 @@ def _run(
     places: Sequence[Place],
 ) -> jobs.Trial:
     chosen = group.nodes[:: max(1, len(group.nodes) // AT_ONCE)][:AT_ONCE]
-    few = jobs.Group(group.partition, chosen, group.gpus)
+    few = replace(group, nodes=chosen)
     cpus = min(16, *(handoff.hardware[node.machine].cpus for node in chosen))
     shape = [f"--nodelist={few.names}", f"--nodes={len(chosen)}", f"--ntasks={len(chosen)}"]
     shape += ["--ntasks-per-node=1", f"--cpus-per-task={cpus}", "--mem=4G"]
