@@ -74,7 +74,7 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Over real ones: no container mounts CephFS, and the rate of a share or of a card is the simulated state's.
+    # Over real ones: no container mounts CephFS, and rates of shares and cards are the simulated state's.
     for path in ("/usr/local/bin/fio", "/usr/local/bin/ib_write_bw", "/usr/sbin/mount.ceph"):
         name = path.rpartition("/")[2]
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
