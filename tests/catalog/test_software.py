@@ -22,7 +22,6 @@ CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client
-base controller database compute login rest munge mpi storage-server storage-client
 share-rate monitoring node-exporter containers rdma pull
 """
 UNKNOWN = {"munge", "mpi", "monitoring", "node-exporter", "containers", "rdma", "share-rate"}
