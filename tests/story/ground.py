@@ -87,11 +87,9 @@ class Desk:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
-    def boots(self, node: str) -> int:
-        """How often a node has booted since it was made."""
-        return len(
-            self.on(node, "journalctl --list-boots --quiet --no-pager | grep '^ *-*[0-9]'").splitlines()
-        )
+    def booted(self, node: str) -> str:
+        """When the node booted: another answer after another boot."""
+        return self.on(node, "cut -d' ' -f22 /proc/1/stat").strip()
 
     def begun_and_not_completed(self, job: str) -> list[str]:
         """Tasks of an array that got a node, and did not end well there or had to begin again."""
