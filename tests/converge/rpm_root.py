@@ -37,7 +37,7 @@ skip_if_unavailable=False
 _SETTLE = f"""set -e
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
-apt-get -qq install -y --no-install-recommends dnf dnf-plugins-core python3-dnf rpm > /dev/null
+apt-get -qq install -y --no-install-recommends dnf dnf-plugins-core kmod python3-dnf rpm > /dev/null
 rm -r /var/lib/apt/lists/* /var/cache/apt/*
 rm /usr/lib/python3/dist-packages/dnf-plugins/local.py  # needs what its package does not bring
 mkdir -p /etc/rpm /run/sshd

@@ -45,7 +45,8 @@ pytestmark = [
 ]
 EXAMPLE = Path(__file__).parents[2] / "clusters" / "onprem-rocky-h100.yaml"
 SITE = "/run/simulated-site"
-BUILT_BY_THE_SITE = {"gdrcopy"}
+OF_NO_VENDOR = {"gdrcopy", "kernel", "kernel-devel-matched", "kernel-headers"}
+"""The site's or the distribution's own: empty packages here, so no kernel wants modules built."""
 KEYS = {"/etc/slurm/slurm.key": b"k" * 64}
 OLD, NEW = "580.95.05", "580.167.08"
 
@@ -63,7 +64,7 @@ class Ground:
         """The vendors' packages, Slurm's and the distribution's, each in a signed repository of its own."""
         self.locks = {driver: lock(driver) for driver in (OLD, NEW)}
         named = {package for each in self.locks.values() for package in vendors_packages(each)}
-        wanted = {package for package in named if package.package not in BUILT_BY_THE_SITE}
+        wanted = {package for package in named if package.package not in OF_NO_VENDOR}
         site, key = self.folder / "site", self.home.vendor_key
         made = build(packages(wanted), self.home.vendor, key, "rpm")
         shutil.copytree(made, site / "vendors")

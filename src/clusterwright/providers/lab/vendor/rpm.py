@@ -88,8 +88,9 @@ def spec(package: VendorPackage, paths: list[str]) -> str:
 
 
 def _scripts(package: VendorPackage) -> list[tuple[str, str]]:
-    names = {"preinst": "pre", "postinst": "post", "prerm": "preun"}
-    # An upgrade runs the old package's %preun after the new one's %post, and tells it that one is left.
+    # Modules are built when the whole transaction is there: the kernel may come with it. An upgrade runs the
+    # old %preun too, and tells it that one is left.
+    names = {"preinst": "pre", "postinst": "posttrans", "prerm": "preun"}
     first = {"prerm": '[ "$1" = 0 ] || exit 0\n'}
     return [
         (names[name], first.get(name, "") + script.partition("\n")[2])
