@@ -60,6 +60,10 @@ FORMS: Mapping[str, Form] = {
     mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
+    software.IMAGE: Form(
+        "container image by digest",
+        "Write `registry/name@sha256:…`, with a tag before the digest where you like one",
+    ),
     software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),
     software.COMPONENT: Form(
         "name of a component", "Write it as `clusterwright lock` does, for instance `fabric_manager`"
