@@ -24,7 +24,7 @@ PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client
 share-rate monitoring node-exporter containers rdma pull
 """
-UNKNOWN = {"munge", "mpi", "monitoring", "node-exporter", "containers", "rdma", "share-rate"}
+UNKNOWN = {"monitoring", "node-exporter", "containers", "rdma"}
 """What no source tells of some distribution; the checks refuse to switch it on."""
 GONE = "none"
 
