@@ -166,6 +166,16 @@ def test_a_gate_names_node_card_and_rail(squad: Squad) -> None:
     assert result.expected.endswith("380 Gb/s or more") and result.seen.endswith("(a rehearsal)")
 
 
+def test_cards_that_are_slow_alike_are_told_once(squad: Squad) -> None:
+    slow = [
+        replace(link, card=f"mlx5_{rail}", rail=rail)
+        for rail in range(8)
+        for link in ring(2, {}, {"gpu-002": 98})
+    ]
+    [result] = links.gates(squad, RAN, True, slow)
+    assert result.seen == "mlx5_[0-7] (8 rails): 98 Gb/s with itself"
+
+
 def test_healthy_cards_pass_with_their_figures(squad: Squad) -> None:
     [result] = links.gates(squad, RAN, True, ring(2, {}))
     assert (result.status, result.seen) == ("pass", "1 cards of 2 nodes: 392 to 392 Gb/s")

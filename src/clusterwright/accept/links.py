@@ -58,7 +58,7 @@ def gates(
         seen = "no threshold is known for these cards, or ib_write_bw does not speak to them"
         return [GateResult(GATE, where, "skip", expected, seen)]
     if not installed:
-        missing = "other jobs took the nodes" if "are busy" in ran.error else "ib_write_bw is not installed"
+        missing = "other jobs took the nodes" if ran.taken else "ib_write_bw is not installed"
         return [GateResult(GATE, where, "skip", expected, missing)]
     blamed = blame(links, bound)
     if not blamed:
@@ -105,4 +105,15 @@ def _told(links: Sequence[Link]) -> str:
         cards.setdefault((link.rail, link.card), []).append(
             f"{figure} with {peer}" if link.node == link.peer else f"{figure} between {peer}"
         )
-    return "; ".join(f"{card} (rail {rail}): {', '.join(said)}" for (rail, card), said in cards.items())
+    alike: dict[tuple[str, ...], list[tuple[int, str]]] = {}
+    for card, said in cards.items():
+        alike.setdefault(tuple(said), []).append(card)
+    return "; ".join(f"{_named(found)}: {', '.join(said)}" for said, found in alike.items())
+
+
+def _named(cards: Sequence[tuple[int, str]]) -> str:
+    """`mlx5_3 (rail 3)`, or `mlx5_[0-7] (8 rails)` for cards that did the same."""
+    rail, card = cards[0]
+    if len(cards) == 1:
+        return f"{card} (rail {rail})"
+    return f"{fold(name for _, name in cards)} ({len(cards)} rails)"
