@@ -149,6 +149,16 @@ def test_packages_are_named_that_are_missing_or_in_another_version_than_the_lock
     assert look.newer_packages(names, differing, look.Debs()) == ["driver"]
 
 
+def test_a_locked_package_that_an_upgrade_may_move_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = tmp_path / "dpkg-query"
+    query.write_text("#!/bin/sh\necho 'driver hold'\necho 'libnccl2 install'\n")
+    query.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert look.loose_packages(["driver", "libnccl2", "gone"], {"gone": ""}, look.Debs()) == ["libnccl2"]
+
+
 def test_locked_packages_are_told_that_came_after_the_boot(monkeypatch: pytest.MonkeyPatch) -> None:
     times = {"driver": time.time(), "libnccl2": 0.0, "rsync": time.time()}
     monkeypatch.setattr(look.Debs, "unpacked", lambda _, name: times[name])

@@ -55,6 +55,7 @@ def question(wanted: Wanted | Kind) -> Mapping[str, Any]:
         ],
         "units": [{"name": u.name, "enabled": u.enabled, "active": u.active} for u in wanted.units],
         "packages": wanted.packages,
+        "held": (wanted.kind if isinstance(wanted, Wanted) else wanted).held,
         "package_format": (wanted.kind if isinstance(wanted, Wanted) else wanted).package_format,
         "users": [
             {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": u.groups}

@@ -133,6 +133,11 @@ def drift_of_packages(packages: list[str], differing: dict[str, str]) -> list[st
     ]
 
 
+def loose_packages(held: list[str], differing: dict[str, str], of: Debs | Rpms) -> list[str]:
+    """Those that an upgrade may move, because a run ended between installing and holding them, say."""
+    return sorted({*held} - {*differing} - of.held(held)) if held else []
+
+
 def newer_packages(packages: list[str], differing: dict[str, str], of: Debs | Rpms) -> list[str]:
     """Those whose version would have to go down."""
     wanted = versions(packages)
@@ -166,6 +171,10 @@ class Debs:
     def newer(self, is_now: str, wanted: str) -> bool:
         return subprocess.run(["dpkg", "--compare-versions", is_now, "gt", wanted]).returncode == 0
 
+    def held(self, names: list[str]) -> set[str]:
+        lines = said_by("dpkg-query", "--show", "--showformat=${Package} ${db:Status-Want}\n", "--", *names)
+        return {line.split()[0] for line in lines if line.endswith(" hold")}
+
     def since(self, names: list[str], moment: float) -> list[str]:
         """dpkg writes a package's list of files when it unpacks it."""
         return [name for name in names if self.unpacked(name) > moment]
@@ -193,6 +202,17 @@ class Rpms:
     def newer(self, is_now: str, wanted: str) -> bool:
         compared = f'%{{lua: print(rpm.vercmp("{is_now}", "{wanted}"))}}'
         return said_by("rpm", "--eval", compared)[:1] == ["1"]
+
+    def held(self, names: list[str]) -> set[str]:
+        """Those with a line of versionlock for each version that is there."""
+        try:
+            with open("/etc/dnf/plugins/versionlock.list", encoding="utf-8") as stream:
+                locked = set(stream.read().splitlines())
+        except OSError:
+            locked = set()
+        rows = self.query("%{NAME} %{EPOCHNUM} %{VERSION}-%{RELEASE}", names)
+        loose = {name for name, epoch, version in rows if f"{name}-{epoch}:{version}.*" not in locked}
+        return {name for name, _, _ in rows} - loose
 
     def since(self, names: list[str], moment: float) -> list[str]:
         rows = self.query("%{NAME} %{INSTALLTIME} -", names)
@@ -255,10 +275,12 @@ def stack() -> dict[str, str]:
 def look(wanted: dict[str, Any]) -> dict[str, object]:
     of = Rpms() if wanted["package_format"] == "rpm" else Debs()
     differing = differing_packages(wanted["packages"], of)
+    loose = loose_packages(wanted["held"], differing, of)
     drift = [
         *drift_of_directories(wanted["directories"]),
         *drift_of_files(wanted["files"]),
         *drift_of_packages(wanted["packages"], differing),
+        *(f"package {name}: an upgrade may move it" for name in loose),
         *drift_of_users(wanted["users"]),
         *drift_of_units(wanted["units"]),
     ]
@@ -267,6 +289,7 @@ def look(wanted: dict[str, Any]) -> dict[str, object]:
         "stack": stack(),
         "drift": drift,
         "packages": differing,
+        "loose": loose,
         "newer": newer_packages(wanted["packages"], differing, of),
         "since_boot": installed_since_boot(wanted["packages"], of),
     }

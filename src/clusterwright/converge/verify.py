@@ -31,11 +31,13 @@ class Verified:
     packages: Mapping[str, str] = field(default_factory=dict)
     """Packages that are not there, or in another version than the locked one: what is there, or nothing."""
     newer: tuple[str, ...] = ()
-    """Those of them whose version would have to go down."""
+    """Those of `packages` whose version would have to go down."""
     since_boot: tuple[str, ...] = ()
     """Locked packages that were installed after the node booted."""
     stack: Mapping[str, str] = field(default_factory=dict)
     """Components of the lock that it was last told to have, with their versions."""
+    loose: tuple[str, ...] = ()
+    """Locked packages that an upgrade may move."""
     unreachable: str = ""
     """Why it did not answer, in SSH's words."""
 
@@ -87,6 +89,7 @@ def _ask(target: Target, wanted: Wanted, timeout: float) -> Verified:
         tuple(answer["newer"]),
         tuple(answer["since_boot"]),
         answer["stack"],
+        tuple(answer["loose"]),
     )
 
 

@@ -88,7 +88,7 @@ def _by_phase(
     found: Mapping[str, Verified], names: Sequence[str], full: bool
 ) -> Sequence[tuple[Phase, list[str]]]:
     """The package manager runs only where a package is missing, or when everything was asked for."""
-    install = [name for name in names if full or found[name].packages]
+    install = [name for name in names if full or found[name].packages or found[name].loose]
     rest = [name for name in names if name not in install]
     phases: list[tuple[Phase, list[str]]] = [("all", install), ("configure", rest)]
     return [(phase, chosen) for phase, chosen in phases if chosen]
