@@ -156,7 +156,7 @@ def batch_job(submitted: Ran, job: str, state: str, reason: str, output: str, us
     if not job:
         remedy = "Look at the message; accounts and limits are shown by `sacctmgr show associations`"
         return GateResult("batch-job", "", "fail", expected, submitted.complaint, remedy)
-    if state == "PENDING" and reason in ("Resources", "Priority"):
+    if state in ("PENDING", "CANCELLED") and reason in ("Resources", "Priority"):
         return GateResult(
             "batch-job", "", "skip", expected, f"job {job} found no free node and was cancelled"
         )
