@@ -13,6 +13,12 @@ from clusterwright.converge.result import NodeResult, NodeStatus
 from clusterwright.event import Event, Report, Status
 
 _FORKS = 64
+_ANSIBLE = """\
+#!/bin/sh
+# Ends with the command that started it, also when that is killed: it would go on beside the next run.
+PATH=${PATH#*:}
+exec $(command -v setpriv > /dev/null && echo setpriv --pdeathsig TERM --) ansible-playbook "$@"
+"""
 
 
 @dataclass
@@ -98,7 +104,7 @@ _HANDLED: Mapping[str, Status] = {
 def _environment(folder: Path) -> dict[str, str]:
     """The operator's own Ansible settings never reach a run."""
     return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        "PATH": f"{folder}/bin:{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"),
         "ANSIBLE_LOCAL_TEMP": str(folder / "tmp"),
@@ -119,6 +125,10 @@ def _environment(folder: Path) -> dict[str, str]:
 def link_collection(folder: Path) -> None:
     """Make the checkout or the installed package visible to Ansible as `clusterwright.cluster`."""
     (folder / "ansible.cfg").touch()
+    ansible = folder / "bin" / "ansible-playbook"
+    ansible.parent.mkdir(exist_ok=True)
+    ansible.write_text(_ANSIBLE)
+    ansible.chmod(0o700)
     place = folder / "collections" / "ansible_collections" / "clusterwright"
     place.mkdir(parents=True, exist_ok=True)
     link = place / "cluster"
