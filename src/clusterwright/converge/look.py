@@ -134,8 +134,12 @@ def drift_of_packages(packages: list[str], differing: dict[str, str]) -> list[st
 
 
 def loose_packages(held: list[str], differing: dict[str, str], of: Debs | Rpms) -> list[str]:
-    """Those that an upgrade may move, because a run ended between installing and holding them, say."""
-    return sorted({*held} - {*differing} - of.held(held)) if held else []
+    """Those that an upgrade may move, because a run ended between installing and holding them, say.
+
+    With dnf a pattern may be held as well, of which nothing needs to be there.
+    """
+    there = sorted({name for name in held if "*" not in name} - {*differing})
+    return sorted({*there} - of.held(there)) if there else []
 
 
 def newer_packages(packages: list[str], differing: dict[str, str], of: Debs | Rpms) -> list[str]:
