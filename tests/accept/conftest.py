@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import gate_tree
 import pytest
 
 from clusterwright import handoff
@@ -24,3 +25,9 @@ def lab() -> Handoff:
 def captured() -> Path:
     """Output of Slurm 24.11 and systemd 257 as Debian 13 carries them."""
     return Path(__file__).parent / "captured"
+
+
+@pytest.fixture
+def healthy(tmp_path: Path) -> gate_tree.Tree:
+    """A node whose gates all pass."""
+    return gate_tree.healthy(tmp_path)

@@ -30,6 +30,8 @@ from clusterwright.providers.lab.simulators.hardware import (
 from clusterwright.providers.lab.simulators.kernel_log import lines
 
 REPOSITORY = Path(__file__).parents[2]
+XID = "NVRM: Xid (PCI:0000:52:00): {}, pid='<unknown>', name=<unknown>, {}\n"
+NEXT_KERNEL = "/lib/modules/6.12.48-amd64/modules.order"
 FILES = REPOSITORY / "roles" / "node_gate" / "files"
 GATE = FILES / "gate"
 LOCAL_MAJOR = 240  # local and experimental use: never a real GPU
@@ -346,3 +348,9 @@ esac""",
         tree.program("nvidia-smi", smi(8))  # as the simulator answers, and ten times as fast
     else:
         tree.simulator("nvidia-smi")
+
+
+def renamed(tree: Tree) -> None:
+    assert tree.failed() == []
+    card = tree.root / "sys/bus/pci/drivers/mlx5_core/0000:e0:01.0/infiniband"
+    (card / "mlx5_0").rename(card / "ibp1s0")

@@ -1,0 +1,220 @@
+"""The gate program against broken hardware: each fault of the simulators is caught, and clears."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import gate_tree
+import pytest
+from gate_tree import XID, Tree, needs_mknod, smi
+
+from clusterwright.providers.lab.simulators import faults
+
+FAULTS: dict[str, set[str]] = {
+    "ecc": {"ecc", "xid"},
+    "ecc-corrected": set(),
+    "row-remap-failed": {"ecc", "xid"},
+    "xid": {"user-driver", "xid"},
+    "gpu-missing": {"gpus"},
+    "nvlink-down": {"nvlink", "xid"},
+    "thermal-slowdown": {"throttle"},
+    "power-brake": {"throttle"},
+    "nic-missing": {"fabric-cards"},
+    "nic-down": {"fabric-cards"},
+    "nic-slow": {"fabric-cards"},
+    "driver-mismatch": {"driver-loaded", "user-driver"},
+    "fabric-manager": {"nvlink-fabric"},
+}
+
+
+@needs_mknod
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_hardware_is_caught_and_clears(fault: str, healthy: Tree) -> None:
+    sound = healthy.hardware
+    healthy.inject(fault, 1 if faults.FAULTS[fault].of != "node" else 0)
+    assert set(healthy.failed("--quick")) == FAULTS[fault]
+    healthy.show(sound)
+    assert healthy.failed("--quick") == []
+
+
+LUSTRE_FAULTS: dict[str, tuple[str, str]] = {
+    "lustre-evicted": ("lustre", "scratch-MDT0000 EVICTED"),
+    "lustre-target-down": ("lustre", "scratch-OST0001 DISCONN"),
+    "lustre-over-tcp": ("lustre", "over tcp"),
+    "share-away": ("lustre", "scratch-OST0001 DISCONN and 2 more"),
+}
+
+
+@needs_mknod
+@pytest.mark.parametrize("fault", LUSTRE_FAULTS)
+def test_a_fault_of_lustre_is_caught_and_clears(fault: str, healthy: Tree) -> None:
+    healthy.with_lustre()
+    sound = healthy.hardware
+    assert healthy.failed("--quick") == []
+    assert healthy.seen("lustre") == "5 targets of scratch connected over o2ib"
+    gate, words = LUSTRE_FAULTS[fault]
+    healthy.show(faults.inject(sound, fault))
+    assert healthy.failed("--quick") == [gate]
+    assert words in healthy.seen(gate)
+    healthy.show(sound)
+    assert healthy.failed("--quick") == []
+
+
+@needs_mknod
+def test_a_rail_without_a_link_is_told_by_lnet_too(healthy: Tree) -> None:
+    healthy.with_lustre()
+    healthy.show(faults.inject(healthy.hardware, "nic-down", 1))
+    assert healthy.failed("--quick") == ["fabric-cards", "lnet"]
+    assert healthy.seen("lnet") == "1 up, 2 configured"
+
+
+@needs_mknod
+def test_another_file_system_at_the_place_is_not_the_planned_one(healthy: Tree) -> None:
+    healthy.with_lustre()
+    healthy.expected["file_systems"]["/scratch"]["file_system"] = "work"
+    healthy.plan()
+    assert healthy.failed() == ["lustre"]
+    assert healthy.seen("lustre") == "scratch"
+
+
+@needs_mknod
+def test_without_lnet_the_mount_is_named_and_not_its_targets(healthy: Tree) -> None:
+    healthy.with_lustre()
+    healthy.mounted("overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0")
+    assert healthy.failed("--quick") == ["mounts"]
+    assert healthy.seen("lustre") == "/scratch is not mounted, see mounts"
+
+
+def test_every_fault_that_a_node_can_see_is_tried() -> None:
+    between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow", "share-slow"}
+    assert set(FAULTS) | set(LUSTRE_FAULTS) | between_nodes == set(faults.FAULTS)
+
+
+def cut(tree: Tree) -> None:
+    """GPU 2 in two instances, as planned."""
+    tree.simulator("nvidia-smi")
+    tree.expected["mig"] = {str(gpu): [] for gpu in range(8)}
+    tree.expected["mig"]["2"] = [{"profile": "3g.40gb", "id": 9, "start": start} for start in (0, 4)]
+    tree.plan()
+    for link in ("2.0-instance", "2.0-compute", "2.4-instance", "2.4-compute"):
+        tree.write(f"/dev/mig/{link}", "")
+    ask(tree, "-i", "2", "-mig", "1")
+    ask(tree, "mig", "-i", "2", "-cgi", "9:0,9:4", "-C")
+
+
+def ask(tree: Tree, *words: str) -> None:
+    done = subprocess.run([tree.bin / "nvidia-smi", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@needs_mknod
+def test_instances_are_where_they_are_planned(healthy: Tree) -> None:
+    cut(healthy)
+    assert healthy.failed("--quick") == []
+    assert healthy.seen("mig", "--quick") == "2 instances as planned"
+
+
+@needs_mknod
+@pytest.mark.parametrize(
+    ("seen", "commands"),
+    [
+        ("no such instance", [["-gi", "2", "-dci"], ["-gi", "2", "-dgi"]]),
+        ("instance 2 has no compute instance", [["-gi", "2", "-dci"]]),
+        ("no such instance", [["-dci"], ["-dgi"], ["-cgi", "0", "-C"]]),
+    ],
+)
+def test_an_instance_that_is_gone_is_named(healthy: Tree, seen: str, commands: list[list[str]]) -> None:
+    cut(healthy)
+    for words in commands:
+        ask(healthy, "mig", "-i", "2", *words)
+    assert healthy.failed("--quick") == ["mig"]
+    assert healthy.seen("mig", "--quick") == seen
+
+
+@needs_mknod
+def test_a_link_that_leads_nowhere_is_named(healthy: Tree) -> None:
+    cut(healthy)
+    (healthy.root / "dev/mig/2.4-compute").unlink()
+    assert healthy.seen("mig", "--quick") == "/dev/mig/2.4-compute leads nowhere"
+
+
+@needs_mknod
+def test_a_mismatch_is_named_as_such(healthy: Tree) -> None:
+    healthy.inject("driver-mismatch")
+    assert healthy.seen("driver-loaded") == "driver 535.183.01"
+    assert "Driver/library version mismatch" in healthy.seen("user-driver")
+
+
+def test_a_repair_settles_what_the_kernel_logged(healthy: Tree) -> None:
+    healthy.write("/kernel.log", XID.format(48, "DBE"))
+    assert healthy.seen("xid") == "Xid 48 of the GPU at 0000:52:00 (RESET): DBE"
+    healthy.run("--repaired")
+    assert healthy.seen("xid", "--quick") == "none"
+
+
+def test_the_worst_xid_is_told_and_harmless_ones_pass(healthy: Tree) -> None:
+    healthy.write("/kernel.log", XID.format(13, "Graphics Exception") + XID.format(31, "MMU Fault"))
+    assert healthy.seen("xid") == "only to be watched: 13, 31"
+    healthy.write("/kernel.log", "".join(XID.format(number, "x") for number in (48, 79, 54, 13)))
+    assert healthy.seen("xid").startswith("Xid 54 ")
+
+
+def test_a_moment_of_slowdown_is_no_fault(healthy: Tree) -> None:
+    once = f"if [ -e {healthy.root}/asked ]; then\n{smi(8)}\nelse\ntouch {healthy.root}/asked\n"
+    healthy.program("nvidia-smi", once + smi(8).replace("Not Active, 5", "Active, 5") + "\nfi")
+    assert "throttle" not in healthy.failed("--quick")
+
+
+def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> None:
+    refusal = "echo 'Field \"fabric.state\" is not a valid field to query.'; exit 2"
+    old = smi(8).replace(", Completed, Disabled'", ", Disabled'")
+    healthy.program("nvidia-smi", f'case "$*" in *fabric.state*) {refusal} ;; esac\n{old}')
+    _, gates, _ = healthy.run()
+    assert gates["gpus"] == gates["ecc"] == gates["nvlink-fabric"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ('[{"gpu": 0, "ecc": {"total_correctable_count": 5, "total_uncorrectable_count": 0}}]', "pass"),
+        ('{"gpu_data": [{"gpu": 3, "ecc": {"total_uncorrectable_count": 1}}]}', "fail"),
+        ('{"gpu_data": [{"gpu": 0, "ecc": {"total_uncorrectable_count": "N/A"}}]}', "pass"),
+        ('[{"gpu": 0, "ecc": "N/A"}]', "pass"),
+        ("ERROR: AMDSMI_STATUS_DRIVER_NOT_LOADED", "skip"),
+    ],
+)
+def test_amd_smi_of_every_release_is_read(tmp_path: Path, said: str, status: str) -> None:
+    """Rows in a list, or below a key: as amd-smi of ROCm 6 and of ROCm 7 print them."""
+    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    tree.program("amd-smi", f"echo '{said}'")
+    assert tree.run()[1]["ecc"] == status
+
+
+def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
+    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    amdgpu = {"version": "30.30.4", "flavour": "", "packages": {}, "services": [], "hold": []}
+    tree.expected["stack"] = {"amdgpu": amdgpu}
+    tree.plan()
+    assert tree.seen("modules") == "not loaded"
+    tree.write("/sys/module/amdgpu/initstate", "live")
+    tree.simulator("rocm-smi")
+    modules = tree.simulated / "own" / "modules"
+    modules.mkdir()
+    (modules / "amdgpu").write_text("6.12.12\n")
+    assert tree.failed() == []
+    tree.inject("gpu-missing", 2)
+    assert tree.seen("gpus") == "7 GPUs by rocm-smi"
+    tree.show(tree.hardware.without_faults())
+    tree.simulator("amd-smi")
+    assert tree.failed() == []
+    tree.inject("ecc", 5)
+    assert tree.failed("--quick") == ["ecc"]
+    assert tree.seen("ecc") == "GPU 5: 2 since the driver was loaded"
+    small = replace(tree.hardware.gpus[0], memory_mib=65520)
+    tree.show(replace(tree.hardware.without_faults(), gpus=(small, *tree.hardware.without_faults().gpus[1:])))
+    assert tree.failed() == ["gpus"]
+    assert tree.seen("gpus") == "card0 has 65520 MiB"
+    tree.program("rocm-smi", "echo 'ERROR:root:Driver not initialized (amdgpu not found in modules)'; exit 1")
+    assert "Driver not initialized" in tree.seen("gpus")
