@@ -124,8 +124,9 @@ class Ground:
     def gate(self) -> dict[str, str]:
         """What the gate `stack` says; others look at a Slurm that is not there."""
         said = self.on("/usr/lib/clusterwright/gate > /dev/null; cat /run/clusterwright/gate.json")
+        stack: dict[str, str]
         [stack] = [gate for gate in json.loads(said)["gates"] if gate["name"] == "stack"]
-        return stack  # type: ignore[no-any-return]
+        return stack
 
     def on(self, command: str, code: int = 0) -> str:
         answer = run_on(self.target, command, timeout=120)

@@ -34,7 +34,8 @@ def hold(
         }
         with patch_module_args(given), pytest.raises(SystemExit):
             module.main()
-        return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+        answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return answer
 
     return call
 

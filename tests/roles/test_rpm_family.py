@@ -89,5 +89,6 @@ def test_a_row_about_a_repository_is_about_one_of_the_catalog() -> None:
 def test_an_offline_bundle_is_refused_before_anything_is_fetched() -> None:
     made = solved.handoff("l4-server", "rhel-10", f"{{}}, {OWN}", 'scheduler: {release: "25.11"}\n')
     with pytest.raises(Refused) as refused:
+        # Refused before anything but the hand-off is looked at.
         collect(SimpleNamespace(handoff=made), SimpleNamespace(), print)  # type: ignore[arg-type]
     assert [finding.code for finding in refused.value.findings] == ["CW8030"]

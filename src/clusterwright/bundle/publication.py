@@ -15,6 +15,7 @@ from clusterwright.bundle import index, rows
 from clusterwright.bundle.collection import root
 from clusterwright.bundle.pointer import Reference
 from clusterwright.bundle.wanted import Kind, Wanted
+from clusterwright.catalog.changes import Impact
 from clusterwright.handoff import Handoff
 
 _PARTS = ("galaxy.yml", "meta", "playbooks", "plugins", "roles")
@@ -116,10 +117,13 @@ def _since(digest: str, impact: str, earlier: Mapping[str, Any] | None) -> Mappi
     """What it costs to come here from the states before: the heaviest of all the steps on the way."""
     if earlier is None or earlier["digest"] == digest:
         return earlier["since"] if earlier else {}
-    weights = ("live", "daemon-restart", "drain", "reboot", "replace")
     before = {**earlier["since"], earlier["digest"]: "live"}
     kept = list(before.items())[-KEPT:]
-    return {state: max(cost, impact, key=weights.index) for state, cost in kept if state != digest}
+    return {state: max(cost, impact, key=_weight) for state, cost in kept if state != digest}
+
+
+def _weight(impact: str) -> int:
+    return Impact(impact).weight
 
 
 def collection() -> bytes:

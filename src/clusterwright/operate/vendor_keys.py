@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate.home import write_atomically
-from clusterwright.operate.offline.program import run
 from clusterwright.operate.offline.signing import fingerprints
+from clusterwright.operate.program import run
 
 _SECONDS = 20.0
 _GPG = ("gpg", "--batch", "--yes", "--quiet", "--no-tty", "--no-autostart")

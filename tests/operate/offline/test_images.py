@@ -12,7 +12,7 @@ import pytest
 from small_registry import Registry, digest
 
 from clusterwright.operate.offline.images import Layout
-from clusterwright.operate.offline.program import Failed
+from clusterwright.operate.program import Failed
 
 pytestmark = pytest.mark.skipif(not shutil.which("skopeo"), reason="needs skopeo")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clusterwright.operate.home import write_atomically
-from clusterwright.operate.offline.program import Failed, run
+from clusterwright.operate.program import Failed, run
 
 _URI = re.compile(r"'(?P<uri>[^']+)' (?P<name>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})")
 _ABSENT = (

@@ -18,11 +18,11 @@ from clusterwright.operate.offline.apt import Apt, Archive, Origin
 from clusterwright.operate.offline.images import Layout
 from clusterwright.operate.offline.origins import DISTRIBUTION, SECURITY
 from clusterwright.operate.offline.place import place
-from clusterwright.operate.offline.program import Failed
 from clusterwright.operate.offline.publish import Contents, publish
 from clusterwright.operate.offline.signing import Signer, signer
 from clusterwright.operate.offline.store import Store
 from clusterwright.operate.offline.subject import Subject
+from clusterwright.operate.program import Failed
 from clusterwright.providers.lab.rootfs import PACKAGES as BOOTS
 
 _PROCESSORS = {"amd64": "x86_64", "arm64": "arm64"}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from clusterwright.operate.home import write_atomically
-from clusterwright.operate.offline.program import Failed, run
 from clusterwright.operate.offline.store import sha256_of
+from clusterwright.operate.program import Failed, run
 
 _NAME = "org.opencontainers.image.ref.name"
 _TAG = re.compile(r":[^:/@]+(?=@)")

@@ -10,7 +10,7 @@ from clusterwright.catalog.distributions import Distribution
 from clusterwright.finding import Finding, Refused, Severity, Where
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline.apt import Origin
-from clusterwright.operate.offline.program import Failed, run
+from clusterwright.operate.program import Failed, run
 from clusterwright.operate.vendor_keys import verified
 from clusterwright.plan.software.lock import Source
 from clusterwright.providers.lab.apt import sources_for

@@ -13,9 +13,9 @@ from email.utils import formatdate
 from pathlib import Path
 
 from clusterwright.operate.home import write_atomically
-from clusterwright.operate.offline.program import Failed, run
 from clusterwright.operate.offline.signing import Signer
 from clusterwright.operate.offline.store import Store, sha256_of
+from clusterwright.operate.program import Failed, run
 
 KEY_FILE = "key.asc"
 MANIFEST = "MANIFEST.json"

@@ -11,7 +11,7 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir
 
 from clusterwright.finding import Refused, Where, refuse
-from clusterwright.operate.offline.program import Failed, run
+from clusterwright.operate.program import Failed, run
 
 _RING = "clusterwright-key-"
 _GPG = ("gpg", "--batch", "--yes", "--quiet", "--no-tty")

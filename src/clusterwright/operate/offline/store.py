@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from clusterwright.event import Event, Report
 from clusterwright.operate.offline.apt import Apt, Archive
-from clusterwright.operate.offline.program import Failed
+from clusterwright.operate.program import Failed
 
 _AT_ONCE = 16
 _MIB = 1 << 20

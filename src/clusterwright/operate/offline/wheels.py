@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from clusterwright.bundle.collection import root
 from clusterwright.finding import Finding, Where
-from clusterwright.operate.offline.program import Failed, run
+from clusterwright.operate import pip
 from clusterwright.operate.offline.store import sha256_of
+from clusterwright.operate.program import Failed
 
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
@@ -22,10 +22,8 @@ def lock_file() -> Path:
 def download(folder: Path) -> Iterator[Finding]:
     """For this machine's processor and Python; what is there already is looked at and kept."""
     folder.mkdir(parents=True, exist_ok=True)
-    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:", "--no-deps"]
-    argv = [sys.executable, "-m", "pip", "download", *options, "--require-hashes", "--dest", str(folder)]
     try:
-        run([*argv, "--requirement", str(lock_file())])
+        pip.download(lock_file(), folder)
     except Failed as failed:
         what = f"pip could not fetch the wheels: {' '.join(str(failed).split())}"
         remedy = "Repair the cause and run the same command again, or leave them out with --no-wheels"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 from pathlib import Path
 
 from clusterwright.bundle.collection import root
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.home import write_atomically
-from clusterwright.operate.offline.program import Failed, run
+from clusterwright.operate.pip import download
+from clusterwright.operate.program import Failed
 from clusterwright.providers.lab.home import LabHome
 
 NEEDED = (
@@ -51,12 +51,9 @@ def wheels(python: str, machine: str) -> dict[str, Path]:
 def _download(folder: Path, wanted: str, python: str, machine: str) -> None:
     requirements = folder / "requirements.lock"
     write_atomically(requirements, wanted)
-    options = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:", "--no-deps"]
-    options += ["--require-hashes", "--implementation=cp", f"--python-version={python}"]
-    options += [f"--platform=manylinux_{glibc}_{machine}" for glibc in _GLIBC]
-    argv = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder)]
+    platforms = [f"--platform=manylinux_{glibc}_{machine}" for glibc in _GLIBC]
     try:
-        run([*argv, "--requirement", str(requirements)])
+        download(requirements, folder, ["--implementation=cp", f"--python-version={python}", *platforms])
     except Failed as failed:
         what = f"pip could not fetch the nodes' wheels: {' '.join(str(failed).split())}"
         remedy = "Repair the cause and run the same command again, or write `converge: push`"

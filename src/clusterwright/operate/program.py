@@ -1,4 +1,4 @@
-"""Programs of this machine that collecting needs: their own words become the finding."""
+"""Programs of this machine: their own words become the finding."""
 
 from __future__ import annotations
 
