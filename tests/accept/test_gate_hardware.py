@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import replace
-from pathlib import Path
 
-import gate_tree
 import pytest
 from gate_tree import XID, Tree, needs_mknod, smi
 
@@ -88,8 +85,9 @@ def test_without_lnet_the_mount_is_named_and_not_its_targets(healthy: Tree) -> N
 
 
 def test_every_fault_that_a_node_can_see_is_tried() -> None:
+    of_amd = {name for name, fault in faults.FAULTS.items() if fault.vendor == "amd"}
     between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow", "share-slow"}
-    assert set(FAULTS) | set(LUSTRE_FAULTS) | between_nodes == set(faults.FAULTS)
+    assert set(FAULTS) | set(LUSTRE_FAULTS) | of_amd | between_nodes == set(faults.FAULTS)
 
 
 def cut(tree: Tree) -> None:
@@ -173,48 +171,3 @@ def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> No
     healthy.program("nvidia-smi", f'case "$*" in *fabric.state*) {refusal} ;; esac\n{old}')
     _, gates, _ = healthy.run()
     assert gates["gpus"] == gates["ecc"] == gates["nvlink-fabric"] == "pass"
-
-
-@pytest.mark.parametrize(
-    ("said", "status"),
-    [
-        ('[{"gpu": 0, "ecc": {"total_correctable_count": 5, "total_uncorrectable_count": 0}}]', "pass"),
-        ('{"gpu_data": [{"gpu": 3, "ecc": {"total_uncorrectable_count": 1}}]}', "fail"),
-        ('{"gpu_data": [{"gpu": 0, "ecc": {"total_uncorrectable_count": "N/A"}}]}', "pass"),
-        ('[{"gpu": 0, "ecc": "N/A"}]', "pass"),
-        ("ERROR: AMDSMI_STATUS_DRIVER_NOT_LOADED", "skip"),
-    ],
-)
-def test_amd_smi_of_every_release_is_read(tmp_path: Path, said: str, status: str) -> None:
-    """Rows in a list, or below a key: as amd-smi of ROCm 6 and of ROCm 7 print them."""
-    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
-    tree.program("amd-smi", f"echo '{said}'")
-    assert tree.run()[1]["ecc"] == status
-
-
-def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
-    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
-    amdgpu = {"version": "30.30.4", "flavour": "", "packages": {}, "services": [], "hold": []}
-    tree.expected["stack"] = {"amdgpu": amdgpu}
-    tree.plan()
-    assert tree.seen("modules") == "not loaded"
-    tree.write("/sys/module/amdgpu/initstate", "live")
-    tree.simulator("rocm-smi")
-    modules = tree.simulated / "own" / "modules"
-    modules.mkdir()
-    (modules / "amdgpu").write_text("6.12.12\n")
-    assert tree.failed() == []
-    tree.inject("gpu-missing", 2)
-    assert tree.seen("gpus") == "7 GPUs by rocm-smi"
-    tree.show(tree.hardware.without_faults())
-    tree.simulator("amd-smi")
-    assert tree.failed() == []
-    tree.inject("ecc", 5)
-    assert tree.failed("--quick") == ["ecc"]
-    assert tree.seen("ecc") == "GPU 5: 2 since the driver was loaded"
-    small = replace(tree.hardware.gpus[0], memory_mib=65520)
-    tree.show(replace(tree.hardware.without_faults(), gpus=(small, *tree.hardware.without_faults().gpus[1:])))
-    assert tree.failed() == ["gpus"]
-    assert tree.seen("gpus") == "card0 has 65520 MiB"
-    tree.program("rocm-smi", "echo 'ERROR:root:Driver not initialized (amdgpu not found in modules)'; exit 1")
-    assert "Driver not initialized" in tree.seen("gpus")

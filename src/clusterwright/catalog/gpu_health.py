@@ -23,6 +23,7 @@ class GpuLinks:
     """How a GPU model is joined to others and to its host. None: no source tells, or the host decides."""
 
     nvlinks: int | None
+    xgmi_links: int | None
     pcie_generation: int | None
     pcie_width: int | None
     source: str
@@ -64,6 +65,7 @@ def gpu_links() -> Mapping[str, GpuLinks]:
     return {
         row["gpu"]: GpuLinks(
             whole(row["nvlinks"]),
+            whole(row["xgmi_links"]),
             whole(row["pcie_generation"]),
             whole(row["pcie_width"]),
             row["source"],
@@ -123,11 +125,13 @@ def threshold(hardware: Hardware, scope: Scope) -> Threshold | None:
 
 
 def expected(hardware: Hardware) -> Mapping[str, Any]:
-    """What the gates of a node with these GPUs hold them against; empty without NVIDIA GPUs."""
-    if hardware.gpu_vendor != "nvidia" or not hardware.gpus:
+    """What the gates of a node with these GPUs hold them against; empty without GPUs."""
+    if not hardware.gpus:
         return {}
     links = next((gpu_links()[name] for name in _names(hardware) if name in gpu_links()), None)
     joined = (hardware.nvlink_domain or 1) > 1
+    if hardware.gpu_vendor == "amd":
+        return {"xgmi_links": links.xgmi_links if links and joined else None}
     return {
         "nvlinks": links.nvlinks if links and joined else None,
         "pcie_generation": links.pcie_generation if links else None,

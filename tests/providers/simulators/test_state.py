@@ -24,12 +24,13 @@ PACKAGE = Path(simulators.__file__).parent
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_changes_the_state_survives_its_file_and_can_be_taken_back(name: str) -> None:
-    broken = inject(HGX, name)
-    assert broken != HGX
+    healthy = MACHINES["mi300x"] if FAULTS[name].vendor == "amd" else HGX
+    broken = inject(healthy, name)
+    assert broken != healthy
     assert Hardware.from_json(broken.as_json()) == broken
-    assert broken.without_faults() == HGX
+    assert broken.without_faults() == healthy
     assert inject(broken, name) == broken
-    assert clear(broken, name) == HGX
+    assert clear(broken, name) == healthy
 
 
 def test_faults_stand_beside_each_other() -> None:
@@ -46,6 +47,10 @@ def test_a_fault_of_what_is_not_there_is_refused() -> None:
         inject(HGX, "ecc", 8)
     with pytest.raises(NoSuchPart, match="no nic 0"):
         inject(MACHINES["l4"], "nic-down")
+    with pytest.raises(NoSuchPart, match="xgmi-down is no fault of GPU 0 of the node, NVIDIA H100"):
+        inject(HGX, "xgmi-down")
+    with pytest.raises(NoSuchPart, match="xid is no fault of GPU 3 of the node, AMD Instinct"):
+        inject(MACHINES["mi300x"], "xid", 3)
 
 
 def test_a_state_of_before_and_of_later_can_be_read() -> None:

@@ -11,6 +11,16 @@ from .node import Answer, Node
 _RULE = 88
 _NO_DRIVER = "ERROR:root:Driver not initialized (amdgpu not found in modules)\n"
 _MI300X = "0x74a1"
+_NO_BAD_PAGE = "No bad pages found."
+_VIOLATIONS = {
+    "prochot": "hw_power_brake_slowdown",
+    "ppt": "sw_power_cap",
+    "socket_thermal": "hw_thermal_slowdown",
+    "vr_thermal": "",
+    "hbm_thermal": "",
+}
+"""What amd-smi names, after the state's own word for it."""
+_PARTS = {"--ecc": "ecc", "--temperature": "temperature", "--violation": "throttle"}
 
 
 def rocm_smi(node: Node, arguments: Sequence[str]) -> Answer:
@@ -42,7 +52,7 @@ def rocm_smi(node: Node, arguments: Sequence[str]) -> Answer:
 
 
 def amd_smi(node: Node, arguments: Sequence[str]) -> Answer:
-    """`version`, `list`, `static`, `metric`, as text or with `--json`."""
+    """`version`, `list`, `static`, `metric`, `bad-pages`, `xgmi`, as text or with `--json`."""
     command = arguments[0] if arguments else ""
     loaded = node.module("amdgpu")
     if command == "version":
@@ -50,12 +60,15 @@ def amd_smi(node: Node, arguments: Sequence[str]) -> Answer:
         return Answer(f"{tool} | amdgpu version: {loaded or 'N/A'}\n")
     if loaded is None:
         return Answer("ERROR: AMDSMI_STATUS_DRIVER_NOT_LOADED | amdgpu is not loaded\n", 255)
-    rows = {"list": _listed, "metric": _measured, "static": _static}.get(command)
+    if command == "xgmi":
+        return _xgmi(node.gpus, "--json" in arguments)
+    rows = {"bad-pages": _bad_pages, "list": _listed, "metric": _measured, "static": _static}.get(command)
     if rows is None:
         return Answer(f"AMDSMI: '{command}' is not a command of the simulated amd-smi\n", 255)
     found = [{"gpu": index, **rows(gpu)} for index, gpu in enumerate(node.gpus)]
-    if command == "metric" and "--ecc" in arguments:
-        found = [{"gpu": row["gpu"], "ecc": row["ecc"]} for row in found]
+    asked = [key for option, key in _PARTS.items() if option in arguments]
+    if command == "metric" and asked:
+        found = [{"gpu": row["gpu"], **{key: row[key] for key in asked}} for row in found]
     if "--json" in arguments:
         return Answer(json.dumps(found, indent=4) + "\n")
     return Answer("".join(_lines(row) for row in found))
@@ -103,7 +116,52 @@ def _measured(gpu: SimulatedGpu) -> dict[str, object]:
         "total_deferred_count": 0,
     }
     hotspot = {"value": gpu.temperature_c or 40, "unit": "C"}
-    return {"ecc": ecc, "temperature": {"hotspot": hotspot}, "throttle": list(gpu.throttle)}
+    throttle = {
+        f"{name}_violation_status": "ACTIVE" if why and why in gpu.throttle else "NOT ACTIVE"
+        for name, why in _VIOLATIONS.items()
+    }
+    return {"ecc": ecc, "temperature": {"hotspot": hotspot}, "throttle": throttle}
+
+
+def _bad_pages(gpu: SimulatedGpu) -> dict[str, object]:
+    """What of NVIDIA's memory is a row that is remapped is of AMD's a page that is retired."""
+    counts = {
+        "retired": (gpu.ecc.remapped_rows, "RESERVED"),
+        "pending": (int(gpu.ecc.remap_pending), "PENDING"),
+        "un_res": (int(gpu.ecc.remap_failed), "UNRESERVABLE"),
+    }
+    return {name: _pages(count, state) for name, (count, state) in counts.items()}
+
+
+def _pages(count: int, state: str) -> object:
+    """A record alone is no list, as of the real one."""
+    pages = [
+        {"page_address": f"0x{(number + 1) << 12:x}", "page_size": "0x1000", "status": state}
+        for number in range(count)
+    ]
+    return _NO_BAD_PAGE if not pages else pages[0] if len(pages) == 1 else pages
+
+
+def _xgmi(gpus: Sequence[SimulatedGpu], as_json: bool) -> Answer:
+    """`xgmi --link-status`: each GPU's link to each other, U, D or the GPU itself."""
+    states = [[_link(gpus, mine, other) for other in range(len(gpus))] for mine in range(len(gpus))]
+    if as_json:
+        rows = [{"gpu": mine, "bdf": gpu.pci, "link_status": states[mine]} for mine, gpu in enumerate(gpus)]
+        return Answer(json.dumps({"link_status": rows}, indent=4) + "\n")
+    text = "\nXGMI LINK STATUS:\n" + " " * 7 + f"{'bdf':<14}"
+    text += "".join(f"{f'GPU{number}':<14}" for number in range(len(gpus))).rstrip() + "\n"
+    for mine, gpu in enumerate(gpus):
+        row = "".join(f"{state:<14}" for state in states[mine]).rstrip()
+        text += f"{f'GPU{mine}':<7}{gpu.pci:<14}{row}\n"
+    return Answer(f"{text}\n\nLegend:\n  SELF = Current GPU\n  U / D / X = Link is Up / Down / Disabled\n")
+
+
+def _link(gpus: Sequence[SimulatedGpu], mine: int, other: int) -> str:
+    """A link is numbered by the GPU at its other end, so both ends of one are down."""
+    if mine == other:
+        return "SELF"
+    down = gpus[other].minor in gpus[mine].links_down or gpus[mine].minor in gpus[other].links_down
+    return "D" if down else "U"
 
 
 def _lines(row: dict[str, object], indent: str = "") -> str:

@@ -18,6 +18,8 @@ class Fault:
     of: Literal["gpu", "nic", "share", "node"]
     what: str
     apply: Callable[[Hardware, int], Hardware]
+    vendor: Literal["", "amd", "nvidia"] = ""
+    """Whose GPUs can have it; empty: any."""
 
 
 class NoSuchPart(ValueError):
@@ -35,9 +37,15 @@ def inject(hardware: Hardware, name: str, index: int = 0) -> Hardware:
     }[of]  # fmt: skip
     if not 0 <= index < count:
         raise NoSuchPart(f"the node has no {of} {index}")
+    if FAULTS[name].vendor and FAULTS[name].vendor != _vendor(hardware, index):
+        raise NoSuchPart(f"{name} is no fault of GPU {index} of the node, {hardware.gpus[index].model}")
     if name.startswith("lustre-") and hardware.shares[index].kind != "lustre":
         raise NoSuchPart(f"share {index} of the node is no Lustre file system")
     return with_faults(hardware, (*(fault for fault in hardware.faults if fault != wanted), wanted))
+
+
+def _vendor(hardware: Hardware, index: int) -> str:
+    return "amd" if hardware.gpus[index].model.startswith("AMD") else "nvidia"
 
 
 def clear(hardware: Hardware, name: str | None = None, index: int | None = None) -> Hardware:
@@ -107,6 +115,20 @@ def _link_down(gpu: SimulatedGpu) -> SimulatedGpu:
     return replace(_xid(gpu, 74), links_down=(0,))
 
 
+def _page_waits(gpu: SimulatedGpu) -> SimulatedGpu:
+    return replace(gpu, ecc=replace(gpu.ecc, uncorrected_aggregate=1, remap_pending=True))
+
+
+def _page_stays(gpu: SimulatedGpu) -> SimulatedGpu:
+    return replace(gpu, ecc=replace(gpu.ecc, uncorrected_aggregate=9, remapped_rows=8, remap_failed=True))
+
+
+def _xgmi_down(hardware: Hardware, index: int) -> Hardware:
+    """The link to the GPU after it, or before the last."""
+    other = hardware.gpus[index + 1 if index + 1 < len(hardware.gpus) else index - 1].minor
+    return _gpu(lambda gpu: replace(gpu, links_down=(other,)))(hardware, index)
+
+
 def _hot(gpu: SimulatedGpu) -> SimulatedGpu:
     return replace(gpu, temperature_c=92, throttle=("hw_slowdown", "hw_thermal_slowdown"))
 
@@ -136,11 +158,16 @@ def _other_driver(hardware: Hardware, _: int) -> Hardware:
 _ALL = (
     Fault("ecc", "gpu", "uncorrectable memory errors, a row waits to be remapped", _gpu(_ecc)),
     Fault("ecc-corrected", "gpu", "many corrected memory errors: worn, and still right", _gpu(_corrected)),
-    Fault("row-remap-failed", "gpu", "no spare row is left: to be replaced", _gpu(_row_remap_failed)),
+    Fault("row-remap-failed", "gpu", "no spare row is left: to be replaced",
+          _gpu(_row_remap_failed), "nvidia"),
     Fault("xid", "gpu", "Xid 79, fallen off the bus: seen, and does not answer",
-          _gpu(lambda gpu: replace(_xid(gpu, 79), state="failed"))),
+          _gpu(lambda gpu: replace(_xid(gpu, 79), state="failed")), "nvidia"),
     Fault("gpu-missing", "gpu", "not on the bus", _gpu(lambda gpu: replace(gpu, state="missing"))),
-    Fault("nvlink-down", "gpu", "NVLink 0 has no signal", _gpu(_link_down)),
+    Fault("nvlink-down", "gpu", "NVLink 0 has no signal", _gpu(_link_down), "nvidia"),
+    Fault("bad-page", "gpu", "a page of its memory waits to be retired (AMD)", _gpu(_page_waits), "amd"),
+    Fault("bad-page-stays", "gpu", "a bad page cannot be taken out of use: to be replaced (AMD)",
+          _gpu(_page_stays), "amd"),
+    Fault("xgmi-down", "gpu", "its XGMI link to the next GPU is down (AMD)", _xgmi_down, "amd"),
     Fault("thermal-slowdown", "gpu", "too hot, the hardware slows its clocks", _gpu(_hot)),
     Fault("power-brake", "gpu", "the power supply asks for slower clocks", _gpu(_power_brake)),
     Fault("nic-missing", "nic", "not on the bus", _nic(lambda nic: replace(nic, state="missing"))),

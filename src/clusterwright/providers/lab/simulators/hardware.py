@@ -12,7 +12,10 @@ NicState = Literal["active", "down", "polling", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class Ecc:
-    """Memory errors of one GPU: since the driver was loaded (volatile) and in its life (aggregate)."""
+    """Memory errors of one GPU: since the driver was loaded (volatile) and in its life (aggregate).
+
+    What are rows that are remapped of NVIDIA's memory are pages that are retired of AMD's.
+    """
 
     corrected: int = 0
     uncorrected: int = 0
@@ -43,7 +46,7 @@ class SimulatedGpu:
     throttle: tuple[str, ...] = ()
     """Why its clocks are held down: `hw_thermal_slowdown`, `hw_power_brake_slowdown`, `sw_power_cap`, …"""
     links_down: tuple[int, ...] = ()
-    """NVLink numbers without a signal."""
+    """NVLink numbers without a signal; of AMD's, the minors of the GPUs that it has no link to."""
 
 
 @dataclass(frozen=True, slots=True)
