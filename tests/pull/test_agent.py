@@ -52,7 +52,7 @@ def say(
     text = json.dumps({"node": node, "state": state, "digest": digest, "cause": "its fan"})
     signer = key or world.node(node) / "etc/ssh/ssh_host_ed25519_key"
     body = {"signed": text, "signature": agent.sign(text, str(signer), agent.REPORT)}
-    (world.store.folder / "reports" / node).write_text(json.dumps(body))
+    (world.stored / "reports" / node).write_text(json.dumps(body))
 
 
 def turn(agent: ModuleType, one: Any) -> str:
@@ -97,7 +97,7 @@ def test_secret_is_taken_only_with_the_signed_digest(agent: ModuleType, world: W
     assert one.secrets(kind).keys() == {"/etc/slurm/slurm.key"}
     forged = json.dumps({"/etc/slurm/slurm.key": "Zm9yZ2Vk"})
     argv = ["age", "--encrypt", "--recipient", world.host_key("gpu-001")]
-    store = world.store.secret("gpu-001")
+    store = world.stored / "secrets" / "gpu-001"
     store.write_bytes(subprocess.run(argv, input=forged.encode(), capture_output=True, check=True).stdout)
     with pytest.raises(agent.Later, match="is not the one of serial 1"):
         one.secrets(kind)

@@ -21,15 +21,15 @@ from .world import DESCRIPTION, World, key_pair
 
 
 def objects(world: World) -> dict[str, float]:
-    return {file.name: file.stat().st_mtime_ns for file in (world.store.folder / "objects").iterdir()}
+    return {file.name: file.stat().st_mtime_ns for file in (world.stored / "objects").iterdir()}
 
 
 def test_same_wishes_publish_nothing(world: World) -> None:
     world.publish()
-    before, secret = objects(world), world.store.secret("gpu-001").read_bytes()
+    before, secret = objects(world), world.store.secret("gpu-001")
     assert world.publish() == []
     assert (objects(world), world.serial()) == (before, 1)
-    assert world.store.secret("gpu-001").read_bytes() == secret
+    assert world.store.secret("gpu-001") == secret
 
 
 def test_one_more_node_leaves_the_objects_of_the_others(world: World) -> None:
@@ -73,7 +73,7 @@ def test_objects_go_when_nothing_points_at_them(world: World) -> None:
 def test_lost_store_is_filled_again_with_a_higher_serial(world: World) -> None:
     world.publish()
     world.verify("gpu-001")
-    for file in world.store.folder.rglob("*"):
+    for file in world.stored.rglob("*"):
         if file.is_file():
             file.unlink()
     world.publish()
@@ -83,7 +83,7 @@ def test_lost_store_is_filled_again_with_a_higher_serial(world: World) -> None:
 
 def test_secrets_are_for_one_node_and_nowhere_in_the_clear(world: World) -> None:
     world.publish()
-    secret = world.store.secret("gpu-001")
+    secret = world.stored / "secrets" / "gpu-001"
     key = next(iter(world.desired().keys.values()))
     identity = world.node("gpu-001") / "etc/ssh/ssh_host_ed25519_key"
     other = world.node("gpu-002") / "etc/ssh/ssh_host_ed25519_key"
@@ -94,7 +94,7 @@ def test_secrets_are_for_one_node_and_nowhere_in_the_clear(world: World) -> None
 
     assert json.loads(opened(identity).stdout).keys() == {"/etc/slurm/slurm.key"}
     assert opened(other).returncode != 0
-    for file in world.store.folder.rglob("*"):
+    for file in world.stored.rglob("*"):
         assert not file.is_file() or key not in file.read_bytes()
     assert key.decode() not in user_data("far", world.url, world.signing.public)
 
@@ -123,9 +123,7 @@ def test_report_is_the_nodes_own(world: World, tmp_path: Path) -> None:
         argv = ["ssh-keygen", "-q", "-Y", "sign", "-f", str(signer), "-n", "clusterwright-report"]
         signature = subprocess.run(argv, input=text, capture_output=True, text=True, check=True).stdout
         for name in keys:
-            (world.store.folder / "reports" / name).write_text(
-                json.dumps({"signed": text, "signature": signature})
-            )
+            (world.stored / "reports" / name).write_text(json.dumps({"signed": text, "signature": signature}))
         assert (Reports(world.store, keys).of("gpu-001") is not None) is seen
         assert Reports(world.store, keys).of("gpu-002") is None
 
@@ -179,6 +177,6 @@ def test_user_data_is_small_and_names_no_bundle() -> None:
 
 def test_node_that_is_gone_leaves_nothing_in_the_store(world: World) -> None:
     world.publish(DESCRIPTION.replace("count: 2", "count: 3"))
-    (world.store.folder / "reports" / "gpu-003").write_text("{}")
+    (world.stored / "reports" / "gpu-003").write_text("{}")
     world.publish()
-    assert not [file for file in world.store.folder.rglob("*") if file.name == "gpu-003"]
+    assert not [file for file in world.stored.rglob("*") if file.name == "gpu-003"]

@@ -11,7 +11,7 @@ from .world import World, key_pair
 
 
 def published(world: World) -> None:
-    assert world.publish() == [f"serial 1, {len(list((world.store.folder / 'objects').iterdir()))} objects"]
+    assert world.publish() == [f"serial 1, {len(list((world.stored / 'objects').iterdir()))} objects"]
     assert world.verify("gpu-001").startswith("serial 1, digest ")
 
 
@@ -28,13 +28,13 @@ def text_changed(world: World) -> None:
 
 
 def object_changed(world: World) -> None:
-    for file in (world.store.folder / "objects").iterdir():
+    for file in (world.stored / "objects").iterdir():
         file.write_bytes(b"X" + file.read_bytes()[1:])
     world.sign({"serial": 2, "tree": _tree(world)})
 
 
 def object_cut(world: World) -> None:
-    for file in (world.store.folder / "objects").iterdir():
+    for file in (world.stored / "objects").iterdir():
         file.write_bytes(file.read_bytes()[:-1])
 
 

@@ -20,6 +20,7 @@ from clusterwright.handoff import Handoff, from_plan
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.pull import publish
+from clusterwright.operate.pull.folder import Folder
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
 from clusterwright.plan import plan
@@ -67,11 +68,16 @@ class World:
 
     @cached_property
     def store(self) -> Store:
-        return Store(self.folder / "store" / "objects", self.url, None)
+        return Store(Folder(self.stored), self.url)
+
+    @property
+    def stored(self) -> Path:
+        """Where the store's files are."""
+        return self.folder / "store" / "objects"
 
     @property
     def current(self) -> Path:
-        return self.store.folder / "current.json"
+        return self.stored / "current.json"
 
     def desired(self, description: str = "") -> Desired:
         text = description or self.description

@@ -22,6 +22,7 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.handoff.software import MIRROR
 from clusterwright.operate.lab_shares import lab_shares, shares_of
 from clusterwright.operate.machines import Install
+from clusterwright.operate.pull.folder import Folder
 from clusterwright.operate.pull.store import Store
 from clusterwright.plan.model import Ground, Mirror
 from clusterwright.plan.software import DISTRIBUTION, Lock
@@ -128,7 +129,7 @@ class LabMachines:
     def store(self, _handoff: Handoff, *, serve: bool = True) -> Store:
         found = self._lab.store(serve=serve)
         authority = found.certificate.read_text() if found.certificate.exists() else None
-        return Store(found.folder, found.url, authority)
+        return Store(Folder(found.folder), found.url, authority)
 
     def targets(self, handoff: Handoff) -> Mapping[str, Target]:
         return _by_name(self._lab.targets([node.name for node in handoff.nodes]))

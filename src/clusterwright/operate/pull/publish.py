@@ -99,13 +99,9 @@ def _publish(
     pointer: Pointer,
     report: Report,
 ) -> Pointer:
-    objects = sorted(publication.objects)
-    for digest in objects:
-        store.put(digest, publication.objects[digest])
-    for file in {file for rows in files.values() for file in rows.values()}:
-        digest = sha256_of(file)
-        store.take(digest, file)
-        objects.append(digest)
+    packages = {sha256_of(file): file for rows in files.values() for file in rows.values()}
+    objects = sorted({*publication.objects, *packages})
+    store.put(publication.objects, packages)
     # Before the pointer: a serial is never given twice, whatever is killed here.
     record.serial = pointer.serial
     known, record.objects = record.objects, objects

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from clusterwright.bundle.wanted import Wanted
 from clusterwright.finding import Finding, Where, refuse
-from clusterwright.operate.home import write_atomically
 from clusterwright.operate.pull.store import Store
 
 _AT_ONCE = 8
@@ -37,6 +36,7 @@ def hide(
     Returns that anew."""
     now: dict[str, str] = {}
     due: dict[str, bytes] = {}
+    there = store.hidden()
     for name, host_key in host_keys.items():
         own = {
             file.path: base64.b64encode(keys[file.path]).decode()
@@ -45,11 +45,11 @@ def hide(
         }
         text = json.dumps(own, sort_keys=True).encode()
         now[name] = hashlib.sha256(text + host_key.encode()).hexdigest()
-        if hidden.get(name) != now[name] or not store.secret(name).exists():
+        if hidden.get(name) != now[name] or name not in there:
             due[name] = text
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for name, content in zip(due, pool.map(lambda n: _encrypted(due[n], host_keys[n]), due), strict=True):
-            write_atomically(store.secret(name), content, 0o600)
+            store.hide(name, content)
     return now
 
 

@@ -1,68 +1,80 @@
-"""A store as a folder: objects first, the pointer last; what nothing points at is taken away afterwards."""
+"""A store: objects first, the pointer last; what nothing points at is taken away afterwards."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from clusterwright.bundle import index
 from clusterwright.bundle import pointer as pointers
 from clusterwright.bundle.pointer import Pointer, Reference
-from clusterwright.operate.home import write_atomically
 from clusterwright.operate.pull.signing import signed_by
+
+_POINTER, _OBJECTS, _SECRETS, _REPORTS = "current.json", "objects", "secrets", "reports"
+
+
+class Shelf(Protocol):
+    """What holds the files of a store: a folder, or a bucket. Names are like `objects/SHA256`."""
+
+    def read(self, name: str) -> bytes | None:
+        """None where there is none."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Readers see the old content or the new."""
+
+    def take(self, name: str, file: Path) -> None:
+        """A copy of a file of this machine, as `write`."""
+
+    def names(self, folder: str) -> set[str]:
+        """Of the files in `objects`, `secrets` or `reports`, without the folder."""
+
+    def remove(self, name: str) -> None:
+        """One that is not there is removed already."""
 
 
 @dataclass(frozen=True)
 class Store:
     """The objects of one cluster, where its nodes find them."""
 
-    folder: Path
+    shelf: Shelf
     url: str
-    authority: str | None
+    authority: str | None = None
     """The certificate that vouches for the address, where machines trust none that does."""
 
     def pointer(self, key: str) -> Pointer | None:
         """What nodes are pointed at, when it is there and this key signed it."""
         try:
-            text = signed_by((self.folder / "current.json").read_text(), key, pointers.NAMESPACE)
+            text = signed_by(self._text(_POINTER), key, pointers.NAMESPACE)
             return pointers.loads(text) if text else None
-        except (OSError, ValueError):
+        except ValueError:
             return None
 
     def point(self, envelope: str) -> None:
-        write_atomically(self.folder / "current.json", envelope)
+        self.shelf.write(_POINTER, envelope.encode())
 
-    def put(self, digest: str, content: bytes) -> None:
-        if not (self.folder / "objects" / digest).exists():
-            write_atomically(self.folder / "objects" / digest, content)
-
-    def take(self, digest: str, file: Path) -> None:
-        """A file of this machine as an object."""
-        target = self.folder / "objects" / digest
-        if not target.exists():
-            partial = target.with_name(f".{digest}")
-            shutil.copyfile(file, partial)
-            partial.rename(target)
+    def put(self, objects: Mapping[str, bytes], files: Mapping[str, Path]) -> None:
+        """Objects by their digests, from memory and from this machine's files; those that are there stay."""
+        there = self.shelf.names(_OBJECTS)
+        for digest in sorted({*objects} - there):
+            self.shelf.write(f"{_OBJECTS}/{digest}", objects[digest])
+        for digest in sorted({*files} - there):
+            self.shelf.take(f"{_OBJECTS}/{digest}", files[digest])
 
     def get(self, reference: Reference) -> Any:
-        return json.loads((self.folder / "objects" / reference.sha256).read_text())
+        """Raises ValueError where it is not there, or is no JSON."""
+        return json.loads(self._text(f"{_OBJECTS}/{reference.sha256}"))
 
     def keep_only(self, digests: Iterable[str]) -> None:
-        kept = set(digests)
-        for file in (self.folder / "objects").iterdir():
-            if file.name not in kept:
-                file.unlink(missing_ok=True)
+        self._keep_only(_OBJECTS, digests)
 
     def forget_all_but(self, nodes: Iterable[str]) -> None:
         """Nodes that are gone leave neither secrets nor words."""
         kept = set(nodes)
-        for file in (*(self.folder / "secrets").iterdir(), *(self.folder / "reports").iterdir()):
-            if file.name not in kept:
-                file.unlink(missing_ok=True)
+        self._keep_only(_SECRETS, kept)
+        self._keep_only(_REPORTS, kept)
 
     def node(self, name: str, pointer: Pointer | None) -> Mapping[str, Any] | None:
         """What is published for a node."""
@@ -71,19 +83,31 @@ class Store:
         try:
             reference = index.find(name, self._index(pointer), self.get)
             found: Mapping[str, Any] | None = self.get(reference) if reference else None
-        except (OSError, ValueError, KeyError):
+        except (ValueError, KeyError):
             return None
         return found
+
+    def secret(self, node: str) -> bytes | None:
+        """A node's secrets, encrypted to it."""
+        return self.shelf.read(f"{_SECRETS}/{node}")
+
+    def hide(self, node: str, encrypted: bytes) -> None:
+        self.shelf.write(f"{_SECRETS}/{node}", encrypted)
+
+    def hidden(self) -> set[str]:
+        """Nodes that have secrets here."""
+        return self.shelf.names(_SECRETS)
+
+    def report(self, node: str) -> str:
+        """As the node left it; empty when it left none."""
+        return self._text(f"{_REPORTS}/{node}")
+
+    def _text(self, name: str) -> str:
+        return (self.shelf.read(name) or b"").decode(errors="replace")
 
     def _index(self, pointer: Pointer) -> Reference:
         return Reference(**self.get(pointer.tree)["index"])
 
-    def secret(self, node: str) -> Path:
-        return self.folder / "secrets" / node
-
-    def report(self, node: str) -> str:
-        """As the node left it; empty when it left none."""
-        try:
-            return (self.folder / "reports" / node).read_text()
-        except OSError:
-            return ""
+    def _keep_only(self, folder: str, kept: Iterable[str]) -> None:
+        for name in sorted(self.shelf.names(folder) - set(kept)):
+            self.shelf.remove(f"{folder}/{name}")
