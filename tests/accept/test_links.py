@@ -1,4 +1,4 @@
-"""Cards one by one: what ib_write_bw prints, who meets whom, and whose card is slow."""
+"""Cards one by one: what ib_write_bw and fi_pingpong print, who meets whom, and whose card is slow."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -17,7 +18,7 @@ from types import ModuleType
 import pytest
 
 from clusterwright.accept import links
-from clusterwright.accept.links import Link
+from clusterwright.accept.links import Floor, Link
 from clusterwright.accept.nccl import Squad
 from clusterwright.accept.session import Ran, program
 from clusterwright.catalog.links import link_threshold, link_thresholds
@@ -28,12 +29,14 @@ from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedG
 from clusterwright.providers.lab.simulators.rdma import tree
 
 REPOSITORY = Path(__file__).parents[2]
-CAPTURED = Path(__file__).parent / "captured" / "perftest"
+CAPTURED = Path(__file__).parent / "captured"
 CARDS = Hardware(
     (SimulatedGpu(0, "NVIDIA H100 80GB HBM3", "0000:1b:00.0", "GPU-0"),),
     tuple(SimulatedNic(f"ib{number}", 400) for number in range(3)),
 )
-WELL, BOUND = 392.0, link_threshold(machines()["hgx-h100-8gpu"])
+WELL, FLOOR = 392.0, Floor(380, 380)
+EFA = replace(CARDS, nics=tuple(SimulatedNic(f"efa{number}", 100, kind="efa") for number in range(4)))
+EFA_WELL = 17.5
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +54,16 @@ def test_every_bound_has_a_source_and_is_below_its_rate() -> None:
 
 
 def test_the_average_is_read_and_not_the_peak(on_a_node: ModuleType) -> None:
-    assert on_a_node.figure((CAPTURED / "rxe.txt").read_text()) == {"gbps": 0.48, "said": ""}
+    rxe = (CAPTURED / "perftest/rxe.txt").read_text()
+    assert on_a_node.figure(on_a_node.VERBS, rxe) == {"gbps": 0.48, "said": ""}
     said = " Port number 1 state is Down\n Couldn't set the link layer\n"
-    assert on_a_node.figure(said) == {"gbps": None, "said": "Couldn't set the link layer"}
+    assert on_a_node.figure(on_a_node.VERBS, said) == {"gbps": None, "said": "Couldn't set the link layer"}
+
+
+def test_fi_pingpong_is_read_as_the_real_one_prints(on_a_node: ModuleType) -> None:
+    tcp = (CAPTURED / "libfabric/pingpong-tcp.txt").read_text()
+    assert on_a_node.figure(on_a_node.LIBFABRIC, tcp) == {"gbps": 1.11, "said": ""}
+    assert on_a_node.LIBFABRIC.nobody in (CAPTURED / "libfabric/pingpong-refused.txt").read_text()
 
 
 @pytest.mark.parametrize("count", range(1, 9))
@@ -71,29 +81,35 @@ def test_every_node_meets_its_neighbours_and_both_agree_who_serves(on_a_node: Mo
 
 
 def run(folder: Path, hardware: Hardware) -> list[Link]:
-    """The program as it is on one node with these cards, over the simulated ib_write_bw."""
+    """The program as it is on one node with these cards, over the simulated ib_write_bw or fi_pingpong."""
     for path, text in tree(hardware).items():
         (folder / "class" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "class" / path).write_text(f"{text}\n")
     (folder / "hardware.json").write_text(json.dumps(hardware.as_json()))
-    launcher = folder / "ib_write_bw"
+    (folder / "own/modules").mkdir(parents=True, exist_ok=True)
+    (folder / "own/modules/efa").write_text("2.17.2\n")
     package = REPOSITORY / "src/clusterwright/providers/lab"
-    launcher.write_text(
-        f"#!{sys.executable} -S\nimport sys\nfrom pathlib import Path\nsys.path.insert(0, {str(package)!r})\n"
-        f"from simulators.launch import main\nsys.exit(main('ib_write_bw', state=Path({str(folder)!r})))\n"
-    )
-    launcher.chmod(0o755)
+    for name in ("ib_write_bw", "fi_info", "fi_pingpong"):
+        launcher = folder / name
+        launcher.write_text(
+            f"#!{sys.executable} -S\nimport sys\nfrom pathlib import Path\n"
+            f"sys.path.insert(0, {str(package)!r})\nfrom simulators.launch import main\n"
+            f"here = Path({str(folder)!r})\nsys.exit(main({name!r}, state=here, own=here / 'own'))\n"
+        )
+        launcher.chmod(0o755)
     environment = {
         **os.environ,
         "PATH": f"{folder}:/usr/bin:/bin",
         "SLURM_JOB_ID": "7",
         "SLURMD_NODENAME": "gpu-001",
         "CLUSTERWRIGHT_CARDS": str(folder / "class/infiniband"),
+        "CLUSTERWRIGHT_EFA": str(folder),
     }
     command = [sys.executable, "-c", program("link_bandwidth"), "gpu-001"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
     head, *rows = map(json.loads, done.stdout.splitlines())
-    assert head["program"] == str(launcher)
+    used = "fi_pingpong" if hardware.nics[0].kind == "efa" else "ib_write_bw"
+    assert head["program"] == str(folder / used)
     return [Link(**row) for row in rows]
 
 
@@ -106,6 +122,15 @@ def test_a_slow_card_is_slow_with_itself(tmp_path: Path) -> None:
     ]
 
 
+def test_a_slow_card_of_efa_is_slow_with_itself_and_one_that_is_gone_is_no_rail(tmp_path: Path) -> None:
+    found = run(tmp_path, faults.inject(faults.inject(EFA, "nic-slow", 1), "nic-down", 3))
+    assert [(link.card, link.rail, link.gbps) for link in found] == [
+        ("efa_0", 0, EFA_WELL),
+        ("efa_1", 1, 4.38),
+        ("efa_2", 2, EFA_WELL),
+    ]
+
+
 def test_two_cards_reach_what_the_slower_one_does(
     on_a_node: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,10 +138,10 @@ def test_two_cards_reach_what_the_slower_one_does(
     run(tmp_path, faults.inject(CARDS, "nic-slow", 1))
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with ThreadPoolExecutor(2) as pool:
-        client = pool.submit(on_a_node.meet, "mlx5_0", 18700, "gpu-001", "localhost", False)
+        client = pool.submit(on_a_node.meet, on_a_node.VERBS, "mlx5_0", 18700, "gpu-001", "localhost", False)
         time.sleep(0.3)
-        server = pool.submit(on_a_node.meet, "mlx5_1", 18700, "gpu-002", "gpu-001", True)
-        assert on_a_node.figure(client.result())["gbps"] == WELL / 4
+        server = pool.submit(on_a_node.meet, on_a_node.VERBS, "mlx5_1", 18700, "gpu-002", "gpu-001", True)
+        assert on_a_node.figure(on_a_node.VERBS, client.result())["gbps"] == WELL / 4
         assert server.result() is None
 
 
@@ -145,8 +170,7 @@ def ring(count: int, slow: dict[tuple[str, str], float], alone: dict[str, float]
     ],
 )
 def test_who_is_to_blame(found: list[Link], blamed: set[str]) -> None:
-    assert BOUND is not None
-    assert set(links.blame(found, BOUND)) == blamed
+    assert set(links.blame(found, FLOOR)) == blamed
 
 
 @pytest.fixture
@@ -183,7 +207,49 @@ def test_healthy_cards_pass_with_their_figures(squad: Squad) -> None:
 
 def test_what_cannot_be_measured_claims_nothing(squad: Squad) -> None:
     assert links.gates(squad, RAN, False, ())[0].status == "skip"
-    hardware = machine("p5.48xlarge")
+    hardware = machine("a3-megagpu-8g")
     assert hardware is not None
     [result] = links.gates(replace(squad, hardware=hardware), RAN, True, ())
-    assert result.status == "skip" and "ib_write_bw" in result.seen
+    assert result.status == "skip" and "no threshold is known" in result.seen
+
+
+def rails(slow: Mapping[str, float]) -> list[Link]:
+    """Four nodes of four EFA cards, some with this share of the figure, alone and between nodes."""
+    names = [f"gpu-{number:03d}" for number in range(1, 5)]
+    cards = [f"rdmap{number}s0" for number in (79, 80, 96, 113)]
+    own = {(name, card): slow.get(f"{name} {card}", 1.0) for name in names for card in cards}
+    alone = [Link(name, card, cards.index(card), name, 40 * share, "") for (name, card), share in own.items()]
+    return alone + [
+        Link(b, card, rail, a, 30 * min(own[a, card], own[b, card]), "")
+        for a, b in [*pairwise(names), (names[-1], names[0])]
+        for rail, card in enumerate(cards)
+    ]
+
+
+def all_of(node: str, share: float) -> dict[str, float]:
+    return {f"{node} rdmap{number}s0": share for number in (79, 80, 96, 113)}
+
+
+@pytest.mark.parametrize(
+    ("slow", "told"),
+    [
+        ({}, {}),
+        (all_of("gpu-001", 0.9), {}),
+        ({"gpu-003 rdmap80s0": 0.5}, {"gpu-003": "rdmap80s0 (rail 1): 20 Gb/s with itself"}),
+        (
+            all_of("gpu-002", 0.5),
+            {"gpu-002": "rdmap113s0,rdmap79s0,rdmap80s0,rdmap96s0 (4 rails): 20 Gb/s with itself"},
+        ),
+    ],
+)
+def test_cards_of_efa_are_held_against_the_others(
+    squad: Squad, slow: dict[str, float], told: dict[str, str]
+) -> None:
+    hardware = machine("p5.48xlarge")
+    assert hardware is not None
+    results = links.gates(replace(squad, hardware=hardware), RAN, True, rails(slow))
+    failed = {result.node: result.seen for result in results if result.status == "fail"}
+    assert failed.keys() == told.keys() and all(failed[name].startswith(told[name]) for name in told)
+    assert (
+        results[0].expected == "each card carries what most do: 28 Gb/s or more with itself, 21 between nodes"
+    )

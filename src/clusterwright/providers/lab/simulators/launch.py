@@ -23,6 +23,7 @@ PROGRAMS = {
     "dcgmi": "dcgmi:answer",
     "enroot": "toolkit:enroot",
     "fi_info": "libfabric:answer",
+    "fi_pingpong": "libfabric:pingpong",
     "fio": "fio:answer",
     "gdrcopy_copybw": "toolkit:gdrcopy_bandwidth",
     "gdrcopy_sanity": "toolkit:gdrcopy_sanity",

@@ -30,11 +30,11 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
         return Answer("", 1, " Port number 1 state is Down\n Couldn't set the link layer\n")
     port, mine = int(values.get("-p", "18515")), rate(node.hardware, nic)
     try:
-        theirs = _call(host, port, mine) if host else _serve(port, mine)
+        slower = agree(host, port, mine)
     except OSError:
         return Answer("", 1, f" Couldn't connect to {host}:{port}\n Unable to init the socket connection\n")
     size, iterations = int(values.get("-s", "65536")), int(values.get("-n", "5000"))
-    table = _table(name, nic, size, iterations, min(mine, theirs) * _SHARE)
+    table = _table(name, nic, size, iterations, slower * _SHARE)
     return Answer(table if host else _WAITING + table)
 
 
@@ -44,6 +44,11 @@ def rate(hardware: Hardware, nic: SimulatedNic) -> float:
         return float(nic.rate_gbps)
     shared = bus_bandwidth(hardware, "network") * 8 / max(1, len(hardware.nics))
     return min(float(nic.rate_gbps), shared)
+
+
+def agree(host: str, port: int, mine: float) -> float:
+    """The rate of the slower of two cards that meet: a client's, which names a host, and a server's."""
+    return min(mine, _call(host, port, mine) if host else _serve(port, mine))
 
 
 def _options(arguments: Sequence[str]) -> tuple[dict[str, str], str]:
