@@ -12,6 +12,7 @@ from clusterwright.checks import (
     capacity,
     cloud,
     fabric,
+    google,
     machines,
     mig,
     names,
@@ -46,6 +47,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     fabric,
     cloud,
     capacity,
+    google,
     surroundings,
 )
 

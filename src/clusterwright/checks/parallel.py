@@ -10,6 +10,7 @@ from clusterwright.catalog.software import packages
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
+from clusterwright.plan.shares import mounted_shares
 from clusterwright.spec.parallel import PARALLEL, BeeGfs, Lustre
 from clusterwright.spec.pool import Role
 from clusterwright.spec.storage import Share
@@ -42,7 +43,7 @@ def no_client_package(outline: Outline) -> Iterator[Problem]:
     if any(site.provider == "lab" for site in outline.sites.values()):
         return
     distribution = outline.spec.software.distribution
-    for mount, share in outline.spec.storage.shares.items():
+    for mount, share in mounted_shares(outline.spec).items():
         component = _COMPONENTS.get(share.kind)
         having = {name for row in packages() if row.component == component for name in row.distributions}
         if component and distribution not in having:

@@ -8,6 +8,7 @@ from clusterwright.handoff.document import Handoff, Node
 from clusterwright.handoff.software import software_section
 from clusterwright.plan.mig import Cut, cut
 from clusterwright.plan.model import ClusterPlan
+from clusterwright.plan.shares import mounted_shares
 
 
 def from_plan(plan: ClusterPlan) -> Handoff:
@@ -60,7 +61,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         hardware=plan.hardware,
         nodes=nodes,
         fabric=spec.fabric.model_dump(),
-        storage={"shares": {path: share.model_dump() for path, share in spec.storage.shares.items()}},
+        storage={"shares": {path: share.model_dump() for path, share in mounted_shares(spec).items()}},
         scheduler={
             "release": plan.slurm_release,
             "partitions": {

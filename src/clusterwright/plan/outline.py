@@ -13,6 +13,7 @@ from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
+from clusterwright.plan.shares import mounted_shares
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import MAX_NODES, expand, size
 from clusterwright.spec.parallel import PARALLEL
@@ -87,7 +88,7 @@ class Outline:
     def mounted(self, pool: str) -> Mapping[str, Share]:
         """The shares that a pool's nodes mount: parallel file systems are for where people and jobs are."""
         jobs = bool({Role.COMPUTE, Role.LOGIN} & set(self.spec.pools[pool].roles))
-        shares = self.spec.storage.shares
+        shares = mounted_shares(self.spec)
         return {path: share for path, share in shares.items() if jobs or not isinstance(share, PARALLEL)}
 
     @cached_property

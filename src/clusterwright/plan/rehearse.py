@@ -11,6 +11,7 @@ from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.slurm import settings
 from clusterwright.finding import Finding, Refused, Severity, Where
 from clusterwright.plan.outline import Outline
+from clusterwright.plan.shares import mounted_shares
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.fabric import Fabric
 from clusterwright.spec.nodeset import fold
@@ -52,7 +53,7 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     release = distribution(booted).slurm_release
     shares: dict[str, Any] = {
         mount: share if isinstance(share, PARALLEL) else Served()
-        for mount, share in spec.storage.shares.items()
+        for mount, share in mounted_shares(spec).items()
     }
     played = spec.model_copy(
         update={
@@ -147,7 +148,7 @@ def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
         yield note("surroundings.time_servers", "without the site's time servers")
     for pool in (name for name, pool in spec.pools.items() if pool.capacity):
         yield note(f"pools.{pool}.capacity", "machines that cost nothing and stay")
-    for mount, share in sorted(spec.storage.shares.items()):
+    for mount, share in sorted(mounted_shares(spec).items()):
         if not isinstance(share, Served):
             servers = f", behind a simulated {share.kind} client" if isinstance(share, PARALLEL) else ""
             yield note(f"storage.shares.{mount}", f"a folder of the lab at '{mount}'{servers}")

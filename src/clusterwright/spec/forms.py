@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from clusterwright.spec import (
     capacity,
     cluster,
+    google_storage,
     mig,
     name,
     parallel,
@@ -59,7 +60,20 @@ FORMS: Mapping[str, Form] = {
     mig.PROFILE: Form("MIG profile", "Write it as nvidia-smi does, for instance `1g.10gb`"),
     mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
+    pool.IMAGE: Form("image of a cloud", "Write it as the cloud does, for instance `ami-0123456789abcdef0`"),
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
+    site.GOOGLE_NAME: Form(
+        "resource of Google Cloud", "Write its name, or its path from `projects/` on, without a host"
+    ),
+    site.GOOGLE_LABEL: Form(
+        "label of Google Cloud", "Begin with a lower-case letter; then letters, digits, '_' and '-'"
+    ),
+    site.GOOGLE_LABEL_VALUE: Form(
+        "value of a label", "Write lower-case letters, digits, '_' and '-', 63 characters at most"
+    ),
+    google_storage.GOOGLE_LUSTRE_NAME: Form(
+        "name of a Managed Lustre file system", "Write 1 to 8 lower-case letters and digits"
+    ),
     software.IMAGE: Form(
         "container image by digest",
         "Write `registry/name@sha256:…`, with a tag before the digest where you like one",

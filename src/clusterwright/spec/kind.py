@@ -50,7 +50,7 @@ def _kind(part: Schema, link: Link) -> str:
     if "const" in part:
         return f"`{part['const']}`"
     if "enum" in part:
-        return _either([f"`{value}`" for value in part["enum"] if isinstance(value, str)])
+        return _either([f"`{value}`" for value in part["enum"] if value is not None])
     match part.get("type"):
         case "integer":
             return f"whole number{_bounds(part)}"

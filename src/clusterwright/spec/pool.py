@@ -11,10 +11,11 @@ from clusterwright.spec.base import Described, OneOrMany
 from clusterwright.spec.capacity import Capacity
 from clusterwright.spec.mig import Mig
 from clusterwright.spec.name import Label, NodeSet
-from clusterwright.spec.quantity import Watts
+from clusterwright.spec.quantity import Bytes, Watts
 from clusterwright.spec.software import Versions
 
 MACHINE = r"^[a-z0-9][a-z0-9._-]{0,62}$"
+IMAGE = r"^[a-z][A-Za-z0-9._/:-]{0,254}$"
 FEATURE = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 
 
@@ -57,6 +58,11 @@ class Pool(Described):
     """As `software.versions`, for this pool; instead of it where pools may differ, as in their driver."""
     capacity: Capacity | None = None
     """How a cloud is asked for these machines; without it, on demand."""
+    image: Annotated[str, Field(pattern=IMAGE)] | None = None
+    """Image that a cloud makes these machines from: `ami-…` on AWS, a name or family on Google Cloud. Without
+    it, the distribution's own."""
+    disk: Bytes | None = None
+    """Size of the disk that these machines of a cloud boot from; without it, 100 GiB, 200 GiB with GPUs."""
     mig: Mig | None = None
     """How the GPUs are cut into instances (MIG); without it, jobs get whole GPUs."""
     racks: Racks | None = None

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from clusterwright.spec.base import Described
+from clusterwright.spec.google_storage import Filestore, ManagedLustre
 from clusterwright.spec.parallel import BeeGfs, CephFs, Lustre, Options, Path, Server
 from clusterwright.spec.quantity import Bytes
 
@@ -42,7 +43,7 @@ def _with_home(value: object) -> object:
 
 
 Share = Annotated[
-    Served | ExistingNfs | Lustre | BeeGfs | CephFs,
+    Served | ExistingNfs | Lustre | BeeGfs | CephFs | Filestore | ManagedLustre,
     Field(discriminator="kind"),
     BeforeValidator(_served_unless_said),
 ]

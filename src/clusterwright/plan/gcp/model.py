@@ -1,0 +1,88 @@
+"""The plan of a site on Google Cloud. Frozen, and without anything that only Google gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clusterwright.plan.gcp.scheduling import Scheduling
+from clusterwright.plan.interfaces import Interface
+from clusterwright.spec.google_storage import Filestore, ManagedLustre
+from clusterwright.spec.site import GcpVpc
+
+
+@dataclass(frozen=True, slots=True)
+class Vpc:
+    """A VPC network that is made. Interfaces of one machine are in different ones, RDMA's in one."""
+
+    name: str
+    """`host-0`, `host-1`, `gpu-0` …, `rdma`, `rdma-metal`."""
+    kind: str
+    mtu: int
+    profile: str | None
+    """Network profile that makes it one for RDMA."""
+    subnets: tuple[str, ...]
+    """Their ranges, one for each card in it; none where Google makes the subnet."""
+
+    @property
+    def carries_rdma(self) -> bool:
+        return self.profile is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementPolicy:
+    """Machines that are made close together."""
+
+    name: str
+    gpu_topology: str | None
+    """NVLink domain that they are made in, `1x72`; None without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One node as Compute Engine is asked for it."""
+
+    name: str
+    pool: str
+    roles: tuple[str, ...]
+    kind: str
+    address: str
+    """Of its first interface; the others get theirs from their subnets."""
+    image: str
+    disk: str
+    """Disk type."""
+    disk_gib: int
+    interfaces: tuple[Interface, ...]
+    policy: str | None
+    """Name of its placement policy."""
+    scheduling: Scheduling
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GcpPlan:
+    """Everything that is made for a cluster on Google Cloud."""
+
+    cluster: str
+    domain: str
+    project: str
+    region: str
+    zone: str
+    network: str
+    """Range of the nodes' first interfaces."""
+    vpcs: tuple[Vpc, ...]
+    existing: GcpVpc | None
+    """In place of `host-0`."""
+    services: str | None
+    """Range that Google's own services take addresses of; None where none is used."""
+    machines: tuple[Machine, ...]
+    policies: tuple[PlacementPolicy, ...]
+    shares: Mapping[str, Filestore | ManagedLustre]
+    """By mount point."""
+    ssh_from: tuple[str, ...]
+    os_login: bool
+    labels: Mapping[str, str]
+    """Of everything."""
+
+    def with_role(self, role: str) -> tuple[Machine, ...]:
+        return tuple(machine for machine in self.machines if role in machine.roles)

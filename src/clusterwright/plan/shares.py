@@ -1,0 +1,45 @@
+"""Shares as nodes mount them: a cloud's file systems become NFS and Lustre under names that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clusterwright.spec.cluster import ClusterSpec
+from clusterwright.spec.google_storage import Filestore, ManagedLustre
+from clusterwright.spec.parallel import Lustre
+from clusterwright.spec.storage import ExistingNfs, Share
+
+EXPORT = "/share"
+"""Name of the one share of a Filestore instance."""
+_NFS = "vers=4.1,hard,noatime"
+
+
+def mounted_shares(spec: ClusterSpec) -> Mapping[str, Share]:
+    """By mount point. What is told of a file system is the same before it is made and after."""
+    return {mount: _mounted(spec, mount, share) for mount, share in spec.storage.shares.items()}
+
+
+def server_name(spec: ClusterSpec, mount: str) -> str:
+    """Name in the cluster's private zone of what serves a mount point: nodes never hold its address."""
+    return f"{slug(mount)}.storage.{spec.cluster}.{spec.domain}"
+
+
+def slug(mount: str) -> str:
+    """A mount point as part of a name: `/data/raw` → `data-raw`."""
+    return mount.strip("/").lower().translate(str.maketrans("/._", "---"))
+
+
+def _mounted(spec: ClusterSpec, mount: str, share: Share) -> Share:
+    match share:
+        case Filestore():
+            server = server_name(spec, mount)
+            return ExistingNfs(kind="nfs", server=server, export=EXPORT, options=_NFS)
+        case ManagedLustre():
+            return Lustre(
+                kind="lustre",
+                mgs=[f"{server_name(spec, mount)}@tcp"],
+                file_system=share.file_system,
+                throughput=share.throughput,
+            )
+        case _:
+            return share
