@@ -124,8 +124,8 @@ def test_report_is_the_nodes_own(world: World, tmp_path: Path) -> None:
         signature = subprocess.run(argv, input=text, capture_output=True, text=True, check=True).stdout
         for name in keys:
             (world.stored / "reports" / name).write_text(json.dumps({"signed": text, "signature": signature}))
-        assert (Reports(world.store, keys).of("gpu-001") is not None) is seen
-        assert Reports(world.store, keys).of("gpu-002") is None
+        assert ("gpu-001" in Reports(world.store, keys).now()) is seen
+        assert "gpu-002" not in Reports(world.store, keys).now()
 
 
 @pytest.mark.parametrize("count", [1, 32, 33, 2000])

@@ -53,7 +53,8 @@ def status(cluster: Cluster) -> ClusterStatus:
     queue = cluster.queue()
     states = queue.states()
     jobs: Mapping[str, tuple[str, ...]] = queue.jobs_on(set(handoff.by_name)) if states else {}
-    reports = _reports(cluster) if handoff.cluster["converge"] == "pull" else None
+    pulls = handoff.cluster["converge"] == "pull"
+    reports = _reports(cluster) if pulls else {}
     nodes = tuple(
         NodeStatus(
             name=node.name,
@@ -65,16 +66,16 @@ def status(cluster: Cluster) -> ClusterStatus:
             slurm=states.get(node.name, ("", ""))[0],
             reason=states.get(node.name, ("", ""))[1],
             jobs=jobs.get(node.name, ()),
-            report=reports.of(node.name) if reports else None,
+            report=reports.get(node.name),
         )
         for node in handoff.nodes
     )
     simulated = any(site["simulated"] for site in handoff.site.values())
     release = str(handoff.scheduler["release"])
     accepted = was_accepted(cluster.home)
-    return ClusterStatus(handoff.name, simulated, release, accepted, nodes, bool(states), reports is not None)
+    return ClusterStatus(handoff.name, simulated, release, accepted, nodes, bool(states), pulls)
 
 
-def _reports(cluster: Cluster) -> Reports:
+def _reports(cluster: Cluster) -> Mapping[str, NodeReport]:
     store = cluster.machines.store(cluster.handoff, serve=False)
-    return Reports(store, host_keys(cluster.targets))
+    return Reports(store, host_keys(cluster.targets)).now()

@@ -103,6 +103,11 @@ CODES: Mapping[str, Meaning] = {
         "Nodes that pull fetch their bundle from a small server on the bridge; its own words are there.",
         "another program on port 8443 of the bridge's address",
     ),
+    "CW7080": Meaning(
+        "The bucket refused",
+        "What nodes pull is published into a bucket, with the credentials that the AWS tools would use here.",
+        "credentials without s3:PutObject",
+    ),
     "CW7100": Meaning(
         "A stack cannot make this provider's machines yet",
         "It makes labs and describes machines that exist; anything can be rehearsed with `up --lab`.",

@@ -25,7 +25,6 @@ SILENCE_SECONDS = 300.0
 """So long nothing new may be heard of any node that has something to do."""
 _WAKE = "systemctl start --no-block clusterwright-pull.service"
 _WAKE_AGAIN_SECONDS = 5.0
-_LOOK_SECONDS = 0.2
 _AT_ONCE = 32
 
 Revive = Callable[[], object]
@@ -66,33 +65,27 @@ class Pulling:
         self.reports = Reports(self.store, keys)
         costs = {name: str(impact) for name, impact in impacts.items()}
         pointer = publish_to(self.store, self.desired, keys, costs, self.report)
-        due = {name for name in looked if full or not self._is_done(name, found[name])}
+        before = self.reports.now()
+        due = {name for name in looked if full or not _is_done(before.get(name), found[name])}
         for name in sorted(set(looked) - due):
             self.results[name] = NodeResult("ok")
             self.report(Event("verify", "ok", "as wanted", name))
         for name in sorted(due):
             for drifted in found[name].drift if found[name].applied else ():
                 self.report(Event("verify", "progress", drifted, name))
-        self._wait(due, pointer, full)
+        self._wait(due, before, pointer, full)
         return {
             name: replace(result, drift=found[name].drift if found[name].applied else ())
             for name, result in self.results.items()
         }
 
-    def _is_done(self, name: str, found: Verified) -> bool:
-        said = self.reports.of(name)
-        accepted = said is not None and said.state == "accepted" and said.digest == found.wanted
-        return found.ok and accepted
-
-    def _wait(self, due: set[str], pointer: Pointer, full: bool) -> None:
-        before = {name: self.reports.of(name) for name in due}
+    def _wait(self, due: set[str], before: Mapping[str, NodeReport], pointer: Pointer, full: bool) -> None:
         self._wake(due, "touch /run/clusterwright/pull-full; " if full else "")
         heard = woken = time.monotonic()
-        said: dict[str, NodeReport | None] = dict(before)
+        said = dict(before)
         while left := due - set(self.results):
-            for name in sorted(left):
-                now = self.reports.of(name)
-                if now is not None and now != said[name]:
+            for name, now in sorted(self.reports.now().items()):
+                if name in left and now != said.get(name):
                     said[name], heard = now, time.monotonic()
                     self._hear(name, now)
             self._hold_back(due - set(self.results), pointer)
@@ -102,7 +95,7 @@ class Pulling:
                 woken = time.monotonic()
                 self.revive()
                 self._wake(due - set(self.results))
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(self.store.shelf.pause)
 
     def _hear(self, name: str, said: NodeReport) -> None:
         words = f"{said.state} {said.cause}".strip()
@@ -133,9 +126,9 @@ class Pulling:
     def _failed(self, name: str) -> bool:
         return name in self.results and self.results[name].status == "failed"
 
-    def _give_up(self, left: Collection[str], said: Mapping[str, NodeReport | None]) -> None:
+    def _give_up(self, left: Collection[str], said: Mapping[str, NodeReport]) -> None:
         for name in left:
-            last = said[name]
+            last = said.get(name)
             words = f"its last words: {last.state} {last.cause}" if last else "it never reported"
             self.results[name] = NodeResult(
                 "unreachable", message=f"silent for {SILENCE_SECONDS:.0f} s; {words}"
@@ -148,3 +141,8 @@ class Pulling:
             return
         with ThreadPoolExecutor(min(len(names), _AT_ONCE)) as pool:
             list(pool.map(lambda name: run_on(self.targets[name], before + _WAKE, timeout=10), sorted(names)))
+
+
+def _is_done(said: NodeReport | None, found: Verified) -> bool:
+    accepted = said is not None and said.state == "accepted" and said.digest == found.wanted
+    return found.ok and accepted

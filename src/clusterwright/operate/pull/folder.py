@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +17,7 @@ class Folder:
     """Files under their own names. What is encrypted to a node is nobody else's to read here either."""
 
     path: Path
+    pause: float = 0.2
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -31,11 +35,14 @@ class Folder:
         shutil.copyfile(file, partial)
         partial.rename(target)
 
-    def names(self, folder: str) -> set[str]:
-        try:
-            return {file.name for file in (self.path / folder).iterdir()}
-        except FileNotFoundError:
-            return set()
+    def versions(self, folder: str) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        with suppress(FileNotFoundError), os.scandir(self.path / folder) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):
+                    seen = entry.stat()
+                    found[entry.name] = f"{seen.st_ino} {seen.st_mtime_ns} {seen.st_size}"
+        return found
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)

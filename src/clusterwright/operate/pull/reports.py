@@ -33,18 +33,20 @@ class NodeReport:
 
 @dataclass
 class Reports:
-    """The reports of a store; a signature is checked once."""
+    """The reports of a store. One is read, and its signature checked, when it is new."""
 
     store: Store
     host_keys: Mapping[str, str]
     _known: dict[str, tuple[str, NodeReport | None]] = field(default_factory=dict)
 
-    def of(self, node: str) -> NodeReport | None:
-        """None when there is none, or none that this node signed."""
-        text = self.store.report(node)
-        if node not in self._known or self._known[node][0] != text:
-            self._known[node] = text, self._read(node, text)
-        return self._known[node][1]
+    def now(self) -> Mapping[str, NodeReport]:
+        """By node, what it said last; without those that said nothing that they signed."""
+        there = {name: row for name, row in self.store.reported().items() if name in self.host_keys}
+        for name, version in there.items():
+            if name not in self._known or self._known[name][0] != version:
+                self._known[name] = version, self._read(name, self.store.report(name))
+        found = {name: self._known[name][1] for name in there}
+        return {name: report for name, report in found.items() if report}
 
     def _read(self, node: str, text: str) -> NodeReport | None:
         signed = signed_by(text, self.host_keys.get(node, ""), REPORT_NAMESPACE) if text else None

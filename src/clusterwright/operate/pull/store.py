@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,10 +15,15 @@ from clusterwright.bundle.pointer import Pointer, Reference
 from clusterwright.operate.pull.signing import signed_by
 
 _POINTER, _OBJECTS, _SECRETS, _REPORTS = "current.json", "objects", "secrets", "reports"
+_AT_ONCE = 16
 
 
 class Shelf(Protocol):
     """What holds the files of a store: a folder, or a bucket. Names are like `objects/SHA256`."""
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two looks at what nodes reported."""
 
     def read(self, name: str) -> bytes | None:
         """None where there is none."""
@@ -28,8 +34,8 @@ class Shelf(Protocol):
     def take(self, name: str, file: Path) -> None:
         """A copy of a file of this machine, as `write`."""
 
-    def names(self, folder: str) -> set[str]:
-        """Of the files in `objects`, `secrets` or `reports`, without the folder."""
+    def versions(self, folder: str) -> Mapping[str, str]:
+        """Of the files in `objects`, `secrets` or `reports`: name there → what changes with its content."""
 
     def remove(self, name: str) -> None:
         """One that is not there is removed already."""
@@ -57,11 +63,12 @@ class Store:
 
     def put(self, objects: Mapping[str, bytes], files: Mapping[str, Path]) -> None:
         """Objects by their digests, from memory and from this machine's files; those that are there stay."""
-        there = self.shelf.names(_OBJECTS)
-        for digest in sorted({*objects} - there):
-            self.shelf.write(f"{_OBJECTS}/{digest}", objects[digest])
-        for digest in sorted({*files} - there):
-            self.shelf.take(f"{_OBJECTS}/{digest}", files[digest])
+        there = self.shelf.versions(_OBJECTS)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            made = [pool.submit(self._put, name, objects[name]) for name in sorted({*objects} - {*there})]
+            made += [pool.submit(self._take, name, files[name]) for name in sorted({*files} - {*there})]
+        for one in made:
+            one.result()
 
     def get(self, reference: Reference) -> Any:
         """Raises ValueError where it is not there, or is no JSON."""
@@ -96,11 +103,21 @@ class Store:
 
     def hidden(self) -> set[str]:
         """Nodes that have secrets here."""
-        return self.shelf.names(_SECRETS)
+        return set(self.shelf.versions(_SECRETS))
+
+    def reported(self) -> Mapping[str, str]:
+        """Nodes that left a report → what changes with it."""
+        return self.shelf.versions(_REPORTS)
 
     def report(self, node: str) -> str:
         """As the node left it; empty when it left none."""
         return self._text(f"{_REPORTS}/{node}")
+
+    def _put(self, digest: str, content: bytes) -> None:
+        self.shelf.write(f"{_OBJECTS}/{digest}", content)
+
+    def _take(self, digest: str, file: Path) -> None:
+        self.shelf.take(f"{_OBJECTS}/{digest}", file)
 
     def _text(self, name: str) -> str:
         return (self.shelf.read(name) or b"").decode(errors="replace")
@@ -109,5 +126,5 @@ class Store:
         return Reference(**self.get(pointer.tree)["index"])
 
     def _keep_only(self, folder: str, kept: Iterable[str]) -> None:
-        for name in sorted(self.shelf.names(folder) - set(kept)):
+        for name in sorted({*self.shelf.versions(folder)} - set(kept)):
             self.shelf.remove(f"{folder}/{name}")
