@@ -103,8 +103,8 @@ def test_description_is_refused_in_words(stack: Stack, played: Path, project: Pa
     edit(project / "clusters/lab.yaml", "provider: lab", "provider: aws, region: us-east-2, zone: us-east-2a")
     with pytest.raises(Failed) as refused:
         stack.run("preview")
-    assert "clusters/lab.yaml:3:" in str(refused.value)
-    assert "a stack cannot make a cluster on aws yet" in str(refused.value)
+    assert "clusters/lab.yaml:" in str(refused.value)
+    assert "is a machine of 'lab', and the site is of 'aws'" in str(refused.value)
     assert "Traceback" not in str(refused.value)
     assert list(played.iterdir()) == []
 

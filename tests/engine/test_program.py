@@ -22,12 +22,21 @@ pools:
   head: {roles: [controller, login], machine: generic-x86-32c}
   gpu: {roles: compute, machine: hgx-h100-8gpu, nodes: "gpu[01-02]"}
 """
-AWS = """
+CLOUDY = """
 cluster: cloudy
 site: {provider: aws, region: us-east-2, zone: us-east-2a}
 pools:
-  head: {roles: [controller, login], machine: p5.48xlarge}
-  gpu: {roles: compute, machine: p5.48xlarge, count: 2}
+  head: {roles: [controller, login], machine: m7i.large}
+  gpu: {roles: compute, machine: g5.xlarge, count: 2}
+"""
+HYBRID = """
+cluster: hybrid
+sites:
+  cellar: {provider: onprem}
+  cloud: {provider: aws, region: us-east-2, zone: us-east-2a}
+pools:
+  head: {roles: [controller, login], machine: generic-x86-32c, site: cellar}
+  gpu: {roles: compute, machine: g5.xlarge, count: 2, site: cloud}
 """
 
 
@@ -94,10 +103,21 @@ def test_own_machines_are_described_and_nothing_is_made(run: Run) -> None:
     assert outputs["ssh_command"] == f"ssh {handoff.by_name['head'].address}"
 
 
-def test_cloud_is_refused_with_the_way_on(run: Run) -> None:
-    with pytest.raises(pulumi.RunError, match=r"cluster\.yaml:3:1: site: CW7100 .* on aws yet") as refused:
-        run(AWS)
+def test_two_sites_are_refused_with_the_way_on(run: Run) -> None:
+    with pytest.raises(pulumi.RunError, match=r"cluster\.yaml:3:1: sites: CW7100 .* of one cloud") as refused:
+        run(HYBRID)
     assert "`clusterwright up --lab cluster.yaml`" in str(refused.value)
+
+
+def test_machines_that_would_trust_nobody_are_refused(run: Run) -> None:
+    with pytest.raises(pulumi.RunError, match=r"CW7102 .* `pulumi config set clusterwright:signer"):
+        run(CLOUDY)
+
+
+def test_cloud_without_its_sdk_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clusterwright.providers.stack.find_spec", lambda _: None)
+    with pytest.raises(pulumi.RunError, match=r"CW7101 .* `pip install 'clusterwright\[aws\]'`"):
+        run(CLOUDY)
 
 
 def test_every_mistake_is_said_at_once(run: Run) -> None:

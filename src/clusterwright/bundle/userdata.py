@@ -1,4 +1,4 @@
-"""User data: what makes a new machine look for its bundle. The same for every node, and no secret in it.
+"""User data: what makes a new machine look for its bundle. It holds no secret.
 
 It names the store and the key that signs, and never a bundle: a new bundle changes no user data.
 """
@@ -20,9 +20,12 @@ _UNITS = ("clusterwright-pull.service", "clusterwright-pull.timer")
 _AUTHORITY = "/etc/clusterwright/pull-authority.pem"
 
 
-def user_data(cluster: str, url: str, signer: str, authority: str | None = None) -> str:
+def user_data(
+    cluster: str, url: str, signer: str, authority: str | None = None, node: str | None = None
+) -> str:
     """A cloud-config. `signer` is a public key; `authority` the certificate that vouches for the store,
-    where no authority that machines trust anyway does."""
+    where no authority that machines trust anyway does; `node` its name, where the cloud gives the machine
+    another one. All else is the same for every node."""
     config = {"cluster": cluster, "url": url, "signer": signer}
     files = [_zipped(_AGENT, _text("pull"), "0755")]
     files += [_zipped(f"/etc/systemd/system/{unit}", _text(unit), "0644") for unit in _UNITS]
@@ -31,7 +34,9 @@ def user_data(cluster: str, url: str, signer: str, authority: str | None = None)
         files.append({"path": _AUTHORITY, "permissions": "0644", "content": authority})
     text = json.dumps(config, indent=1, sort_keys=True) + "\n"
     files.append({"path": "/etc/clusterwright/pull.json", "permissions": "0644", "content": text})
+    named = {"hostname": node, "prefer_fqdn_over_hostname": False} if node else {}
     body = {
+        **named,
         "write_files": files,
         "runcmd": [
             ["systemctl", "daemon-reload"],

@@ -115,7 +115,7 @@ def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
 
 
 def _network(outline: Outline, site: str, nodes: int) -> IPv4Network:
-    network = outline.networks[site]
+    network = outline.node_networks[site]
     if network is None or room(network, reserved(outline.sites[site].provider)) < nodes:
         raise _impossible("site", f"{outline.network_text(site)} has no room for {nodes} nodes")
     return network

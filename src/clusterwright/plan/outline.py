@@ -14,6 +14,7 @@ from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
 from clusterwright.plan.shares import mounted_shares
+from clusterwright.plan.subnets import node_network
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import MAX_NODES, expand, size
 from clusterwright.spec.parallel import PARALLEL
@@ -66,6 +67,12 @@ class Outline:
     def networks(self) -> Mapping[str, IPv4Network | None]:
         """Network of each site."""
         return {name: _network(self.network_text(name)) for name in self.sites}
+
+    @cached_property
+    def node_networks(self) -> Mapping[str, IPv4Network | None]:
+        """The part of each site's network that nodes have their addresses in."""
+        found = self.networks.items()
+        return {name: network and node_network(self.sites[name], network) for name, network in found}
 
     def network_text(self, site: str) -> str:
         """The site's own network, else the one that its provider picked, else a free default."""

@@ -109,8 +109,18 @@ CODES: Mapping[str, Meaning] = {
         "credentials without s3:PutObject",
     ),
     "CW7100": Meaning(
-        "A stack cannot make this provider's machines yet",
-        "It makes labs and describes machines that exist; anything can be rehearsed with `up --lab`.",
-        "site: {provider: aws, …}",
+        "A stack cannot make these machines",
+        "It makes labs and clusters on one cloud, and describes machines that exist. `up --lab` plays any.",
+        "sites: {a: {provider: aws, …}, b: {provider: gcp, …}}",
+    ),
+    "CW7101": Meaning(
+        "A cloud's SDK is missing",
+        "The SDKs of clouds are large, and who has machines of their own needs none: they are extras.",
+        "a stack on aws after `pip install clusterwright[pulumi]`",
+    ),
+    "CW7102": Meaning(
+        "A stack does not say whose signature counts",
+        "Machines of a cloud take bundles that this key signed, and no others, from their first boot on.",
+        "a stack file without clusterwright:signer",
     ),
 }

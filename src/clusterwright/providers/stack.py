@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import pulumi
@@ -11,38 +12,82 @@ from clusterwright.checks import check
 from clusterwright.finding import Refused, Severity, refuse
 from clusterwright.handoff import from_plan
 from clusterwright.plan import plan
-from clusterwright.providers.lab.resource import Cluster
+from clusterwright.providers.lab.resource import Cluster as LabCluster
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.load import LoadedSpec, load
 
 Outputs = Mapping[str, pulumi.Input[str]]
+_CLOUDS = {"aws": "pulumi_aws", "gcp": "pulumi_gcp"}
+"""Providers whose SDK is an extra of this package, and its module."""
 
 
 def build(file: Path) -> Outputs:
     """Declare the cluster's resources. Raises Refused with every finding before it declares any."""
     loaded = load(file)
-    providers = {site.provider for site in (loaded.spec.site, *loaded.spec.sites.values()) if site}
-    if providers not in ({"lab"}, {"onprem"}):
-        raise _not_built(loaded, " and ".join(sorted(providers)))
+    providers = [site.provider for site in (loaded.spec.site, *loaded.spec.sites.values()) if site]
+    if len(providers) > 1 and set(providers) != {"lab"} and set(providers) != {"onprem"}:
+        raise _several(loaded)
     findings = check(loaded.spec, where=loaded.where)
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise Refused(findings)
     for finding in findings:
         pulumi.warn(str(finding))
-    return _lab(loaded.spec, file) if providers == {"lab"} else _onprem(loaded.spec)
+    match providers[0]:
+        case "lab":
+            return _lab(loaded.spec, file)
+        case "onprem":
+            return _onprem(loaded.spec)
+        case cloud:
+            return _cloud(loaded, cloud)
 
 
-def _not_built(loaded: LoadedSpec, providers: str) -> Refused:
+def _several(loaded: LoadedSpec) -> Refused:
     return refuse(
         "CW7100",
-        loaded.where("site" if loaded.spec.site else "sites"),
-        f"a stack cannot make a cluster on {providers} yet: it makes a lab, or describes your own machines",
+        loaded.where("sites"),
+        "a stack makes the machines of one cloud, and nothing joins the networks of two",
         f"Rehearse it on this machine with `clusterwright up --lab {Path(loaded.file).name}`",
     )
 
 
+def _cloud(loaded: LoadedSpec, provider: str) -> Outputs:
+    if find_spec(_CLOUDS[provider]) is None:
+        remedy = f"Run `pip install 'clusterwright[{provider}]'`"
+        what = f"Pulumi's SDK for {provider} is not installed"
+        raise refuse("CW7101", loaded.where("site"), what, remedy)
+    planned = plan(loaded.spec)
+    if provider == "aws":
+        from clusterwright.providers.aws import Cluster as AwsCluster
+
+        cluster = AwsCluster(planned.spec.cluster, planned, signer=_signer(loaded))
+        return {
+            "cluster": cluster.handoff,
+            "login_address": cluster.login_address,
+            "ssh_command": cluster.ssh_command,
+        }
+    raise refuse(
+        "CW7100",
+        loaded.where("site"),
+        f"a stack cannot make a cluster on {provider} yet",
+        f"Rehearse it on this machine with `clusterwright up --lab {Path(loaded.file).name}`",
+    )
+
+
+def _signer(loaded: LoadedSpec) -> str:
+    """The public key that signs bundles: the stack names it, because its private half is the operator's."""
+    signer = pulumi.Config("clusterwright").get("signer")
+    if not signer or not signer.startswith("ssh-"):
+        raise refuse(
+            "CW7102",
+            loaded.where("site"),
+            "the stack does not name the public key whose signature nodes are to trust",
+            'Run `pulumi config set clusterwright:signer "$(cat …/signing_ed25519.pub)"`, see docs/pulumi.md',
+        )
+    return " ".join(signer.split()[:2])
+
+
 def _lab(spec: ClusterSpec, file: Path) -> Outputs:
-    cluster = Cluster(spec.cluster, file)
+    cluster = LabCluster(spec.cluster, file)
     return {
         "cluster": cluster.handoff,
         "login_address": cluster.login,

@@ -61,6 +61,11 @@ FORMS: Mapping[str, Form] = {
     mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     pool.IMAGE: Form("image of a cloud", "Write it as the cloud does, for instance `ami-0123456789abcdef0`"),
+    site.VPC: Form("VPC of AWS", "Write its ID, for instance `vpc-0123456789abcdef0`"),
+    site.SUBNET: Form("subnet of AWS", "Write its ID, for instance `subnet-0123456789abcdef0`"),
+    site.ENDPOINT: Form("VPC endpoint of AWS", "Write its ID, for instance `vpce-0123456789abcdef0`"),
+    site.TAG: Form("tag's key", "Write 128 characters at most: letters, digits and `_.:/=+@-`"),
+    site.EMAIL: Form("address for e-mail", "Write it as `person@example.com`"),
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
     site.GOOGLE_NAME: Form(
         "resource of Google Cloud", "Write its name, or its path from `projects/` on, without a host"

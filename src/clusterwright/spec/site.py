@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StrictBool
+from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
 
 from clusterwright.spec.base import Described
@@ -13,6 +13,11 @@ PLACE = r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
 GOOGLE_NAME = r"^(projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/[a-z0-9/-]{1,120}/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
 GOOGLE_LABEL = r"^[a-z][a-z0-9_-]{0,62}$"
 GOOGLE_LABEL_VALUE = r"^[a-z0-9_-]{0,63}$"
+VPC = r"^vpc-[0-9a-f]{8,17}$"
+SUBNET = r"^subnet-[0-9a-f]{8,17}$"
+ENDPOINT = r"^vpce-[0-9a-f]{8,17}$"
+TAG = r"^[A-Za-z0-9_.:/=+@-]{1,128}$"
+EMAIL = r"^[^@\s]{1,64}@[^@\s]{1,190}$"
 
 
 def _network(text: str) -> str:
@@ -37,6 +42,8 @@ Place = Annotated[str, Field(pattern=PLACE)]
 """A region, zone or project as its cloud spells it."""
 GoogleName = Annotated[str, Field(pattern=GOOGLE_NAME, max_length=220)]
 """A resource of Google Cloud: its name, or its path that begins with `projects/`."""
+SubnetId = Annotated[str, Field(pattern=SUBNET)]
+"""ID of a subnet on AWS."""
 
 
 class _Site(Described):
@@ -53,6 +60,21 @@ class LabSite(_Site):
     """The lab."""
 
 
+class AwsVpc(Described):
+    """A network on AWS that exists already. Then `network` is the part of `nodes` that is free for nodes."""
+
+    id: Annotated[str, Field(pattern=VPC)]
+    """ID of the VPC, for instance `vpc-0123456789abcdef0`."""
+    nodes: SubnetId
+    """ID of the private subnet that nodes are made in, in the zone of the site, with a way out."""
+    s3_endpoint: Annotated[str, Field(pattern=ENDPOINT)]
+    """ID of the VPC's gateway endpoint for Amazon S3: nodes get their bundle through it."""
+    services: SubnetId | None = None
+    """ID of the subnet for file systems and endpoints; without it, the one of the nodes."""
+    public: SubnetId | None = None
+    """ID of a subnet with an internet gateway, for `ssh_from`."""
+
+
 class AwsSite(_Site):
     """Amazon Web Services."""
 
@@ -62,6 +84,17 @@ class AwsSite(_Site):
     """Region, for instance `us-east-2`."""
     zone: Place
     """Availability zone of the compute nodes: a fabric never crosses zones."""
+    vpc: AwsVpc | None = None
+    """Network that exists already; without it, one is made."""
+    ssh_from: list[Network] = []
+    """Networks that may reach the login nodes over SSH through a load balancer. Without any, people come
+    through EC2 Instance Connect: nothing listens on a public address."""
+    tags: dict[Annotated[str, Field(pattern=TAG)], Annotated[str, Field(max_length=256)]] = {}
+    """Tags of everything that is made, beside the project's own."""
+    budget: Annotated[StrictInt, Field(ge=1)] | None = None
+    """US dollars a month; Amazon warns `budget_email` at 80 percent, and of a forecast above it."""
+    budget_email: Annotated[str, Field(pattern=EMAIL)] | None = None
+    """Whom a budget warns."""
 
 
 class GcpVpc(Described):

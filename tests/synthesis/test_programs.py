@@ -1,0 +1,70 @@
+"""Every example on a cloud: what its program declares, golden; and what comes out when its cloud answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clusterwright.handoff import loads
+from clusterwright.providers.stack import build
+
+from . import golden
+from .harness import Synthesis, arguments, synthesise
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+BUILT = {"aws"}
+SIGNER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFJlYWRPbmx5QnlUZXN0c09mUHJvZ3JhbXNPblRoZUNsb3Vk"
+
+
+def _provider(file: Path) -> str:
+    site = yaml.safe_load(file.read_text()).get("site") or {}
+    return str(site.get("provider"))
+
+
+EXAMPLES = [
+    file
+    for folder in (ROOT / "clusters", HERE / "cases")
+    for file in sorted(folder.glob("*.yaml"))
+    if not file.stem.endswith(".lock") and _provider(file) in BUILT
+]
+
+
+def declared(file: Path, *, preview: bool) -> Synthesis:
+    def program() -> None:
+        import pulumi
+
+        for name, value in build(file).items():
+            pulumi.export(name, value)
+
+    return synthesise(program, preview=preview, config={"clusterwright:signer": SIGNER})
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_program(file: Path, request: pytest.FixtureRequest) -> None:
+    previewed = declared(file, preview=True)
+    told = golden.text(previewed.resources)
+    kept = HERE / "golden" / f"{file.stem}.txt"
+    if request.config.getoption("--update-goldens"):
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(told)
+    assert kept.read_text() == told
+
+    made = declared(file, preview=False)
+    found = {one.urn: one.links for one in made.resources}
+    assert {one.urn: one.links for one in previewed.resources} == found
+    for one in made.resources:
+        assert not one.custom or set(one.inputs) <= arguments(one.type), one.urn
+    assert sorted(made.outputs) == ["cluster", "login_address", "ssh_command"]
+    handoff = loads(made.outputs["cluster"])
+    machines = {name for kind in ("aws:ec2/instance:Instance",) for name in made.of(kind)}
+    assert {node.name for node in handoff.nodes} == machines
+
+
+def test_same_description_same_program() -> None:
+    file = EXAMPLES[0]
+    assert golden.text(declared(file, preview=True).resources) == golden.text(
+        declared(file, preview=True).resources
+    )
