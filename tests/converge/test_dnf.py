@@ -44,9 +44,9 @@ pytestmark = [
     pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs rpm, createrepo-c and gpg"),
 ]
 EXAMPLE = Path(__file__).parents[2] / "clusters" / "onprem-rocky-h100.yaml"
+CHECK = "/usr/lib/clusterwright/check-modules"
 SITE = "/run/simulated-site"
-OF_NO_VENDOR = {"gdrcopy", "kernel", "kernel-devel-matched", "kernel-headers"}
-"""The site's or the distribution's own: empty packages here, so no kernel wants modules built."""
+BUILT_BY_THE_SITE = {"gdrcopy"}
 KEYS = {"/etc/slurm/slurm.key": b"k" * 64}
 OLD, NEW = "580.95.05", "580.167.08"
 
@@ -64,7 +64,7 @@ class Ground:
         """The vendors' packages, Slurm's and the distribution's, each in a signed repository of its own."""
         self.locks = {driver: lock(driver) for driver in (OLD, NEW)}
         named = {package for each in self.locks.values() for package in vendors_packages(each)}
-        wanted = {package for package in named if package.package not in OF_NO_VENDOR}
+        wanted = {package for package in named if package.package not in BUILT_BY_THE_SITE}
         site, key = self.folder / "site", self.home.vendor_key
         made = build(packages(wanted), self.home.vendor, key, "rpm")
         shutil.copytree(made, site / "vendors")
@@ -167,6 +167,15 @@ def test_the_node_becomes_what_the_lock_says(ground: Ground) -> None:
     assert (third.status, third.changed) == ("ok", 0)
 
 
+def test_modules_are_built_for_the_kernel_of_the_lock(ground: Ground) -> None:
+    [kernel] = ground.on("rpm -q --qf '%{VERSION}' kernel").split()
+    assert ground.on(f"modinfo --set-version {kernel} --field version nvidia").strip() == OLD
+    module = f"/lib/modules/{kernel}/updates/dkms/nvidia-uvm.ko"
+    ground.on(f"mv {module} /root && depmod {kernel}")
+    assert f"module nvidia_uvm (driver) built for kernel {kernel}: not there" in ground.on(f"{CHECK} 2>&1", 1)
+    ground.on(f"mv /root/nvidia-uvm.ko {module} && depmod {kernel} && {CHECK}")
+
+
 def test_dnf_resolved_exactly_the_lock(ground: Ground) -> None:
     installed = set(ground.on("rpm -qa --qf '%{NAME}=%{EPOCHNUM}:%{VERSION}-%{RELEASE}\\n'").split())
     locked = [package for package in ground.wanted.packages if "=" in package]
@@ -198,3 +207,4 @@ def test_a_new_lock_moves_it_and_holds_it_there(ground: Ground) -> None:
     assert moved.status == "changed", moved
     assert f"nvidia-fabricmanager-0:{NEW}-1.el9.*" in ground.on("cat /etc/dnf/plugins/versionlock.list")
     assert ground.drift() == ()
+    assert NEW in ground.on("modinfo --set-version $(rpm -q --qf '%{VERSION}' kernel) --field version nvidia")

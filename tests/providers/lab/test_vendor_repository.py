@@ -8,13 +8,15 @@ import subprocess
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from clusterwright.providers.lab.simulators.launch import PROGRAMS, REFUSAL
+from clusterwright.providers.lab.vendor import deb, rpm
 from clusterwright.providers.lab.vendor.contents import Wanted, packages
 from clusterwright.providers.lab.vendor.package import UNITS, VendorPackage, launcher
-from clusterwright.providers.lab.vendor.repository import build
+from clusterwright.providers.lab.vendor.repository import Kind, build
 
 DRIVER = "580.95.05"
 DKMS = "Package: dkms\nStatus: install ok installed\nVersion: 3.2\nArchitecture: all\n\n"
@@ -96,6 +98,20 @@ def test_another_key_or_another_package_is_another_repository(repository: Path, 
     assert build(packages(wanted), repository.parent, repository.parents[1] / "key") != repository
     assert build(packages(WANTED), repository.parent, tmp_path / "key") != repository
     assert (tmp_path / "key" / "secret.asc").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(("kind", "recipe"), [("deb", (deb, "control")), ("rpm", (rpm, "spec"))])
+def test_another_recipe_is_another_file_and_another_repository(
+    kind: Kind, recipe: tuple[ModuleType, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an older one made lies in the cache still, and is not taken."""
+    wanted = packages([Wanted("gdrcopy", "2.5", "gdrcopy-kmod")])
+    before = build(wanted, tmp_path, tmp_path / "key", kind)
+    write = getattr(*recipe)
+    monkeypatch.setattr(*recipe, lambda package: write(package).replace("Not the vendor's", "Nobody's"))
+    after = build(wanted, tmp_path, tmp_path / "key", kind)
+    [old], [new] = (list(made.glob(f"*.{kind}")) for made in (before, after))
+    assert old.read_bytes() != new.read_bytes()
 
 
 def test_a_package_says_that_it_is_simulated_and_refuses_a_machine_that_is_no_lab_node(

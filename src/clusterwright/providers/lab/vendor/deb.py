@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 from clusterwright.providers.lab.command import run
@@ -14,12 +15,13 @@ EPOCH = 1767225600
 
 
 def build_deb(package: VendorPackage, cache: Path) -> Path:
-    """The package's file, made once and kept under the digest of its content."""
-    made = cache / f"{package.digest}.deb"
+    """The package's file, made once and kept under the digest of all that it is made of."""
+    name = deb_digest(package)
+    made = cache / f"{name}.deb"
     if made.exists():
         return made
     cache.mkdir(parents=True, exist_ok=True)
-    root = cache / f".{package.digest}.{os.getpid()}"
+    root = cache / f".{name}.{os.getpid()}"
     try:
         _write_tree(root, package)
         partial = root.with_suffix(".deb.partial")
@@ -30,6 +32,11 @@ def build_deb(package: VendorPackage, cache: Path) -> Path:
     finally:
         remove_tree(root)
     return made
+
+
+def deb_digest(package: VendorPackage) -> str:
+    """Names what it carries and what is written around that."""
+    return sha256(f"{package.digest}\n{control(package)}".encode()).hexdigest()
 
 
 def control(package: VendorPackage) -> str:
@@ -64,8 +71,8 @@ def _write_tree(root: Path, package: VendorPackage) -> None:
         _write(root / "DEBIAN" / name, text, 0o755)
 
 
-def write_tree(root: Path, package: VendorPackage) -> list[str]:
-    """Everything that the package brings, below a root; the paths of all of it."""
+def write_tree(root: Path, package: VendorPackage) -> None:
+    """Everything that the package brings, below a root."""
     remove_tree(root)
     for path, (mode, text) in package.files().items():
         target = root / path.lstrip("/")
@@ -78,7 +85,6 @@ def write_tree(root: Path, package: VendorPackage) -> list[str]:
         compile_library(source, package.upstream, root / path.lstrip("/"))
     for folder, _, _ in os.walk(root):
         Path(folder).chmod(0o755)
-    return sorted([*package.files(), *package.libraries()])
 
 
 def _write(path: Path, text: str, mode: int) -> None:

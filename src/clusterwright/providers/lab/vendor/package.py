@@ -86,6 +86,11 @@ class VendorPackage:
         return {f"{self.library_folder}/{name.rpartition('.')[0]}.{self.upstream}": text for name in names}
 
     @property
+    def paths(self) -> list[str]:
+        """Of every file inside."""
+        return sorted([*self.files(), *self.libraries()])
+
+    @property
     def library_folder(self) -> str:
         return f"/usr/lib/{TRIPLETS[self.architecture]}"
 

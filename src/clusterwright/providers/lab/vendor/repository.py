@@ -14,9 +14,9 @@ from typing import Literal
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import remove_tree, write_atomically
 from clusterwright.providers.lab.vendor import key
-from clusterwright.providers.lab.vendor.deb import EPOCH, build_deb
+from clusterwright.providers.lab.vendor.deb import EPOCH, build_deb, deb_digest
 from clusterwright.providers.lab.vendor.package import VendorPackage
-from clusterwright.providers.lab.vendor.rpm import build_rpm, file_name
+from clusterwright.providers.lab.vendor.rpm import build_rpm, file_name, rpm_digest
 
 Kind = Literal["deb", "rpm"]
 KEY_FILE = "key.asc"
@@ -28,7 +28,8 @@ def build(packages: Iterable[VendorPackage], folder: Path, key_home: Path, kind:
     not made again."""
     wanted = sorted(packages, key=lambda package: (package.name, package.version, package.architecture))
     public = key.public_key(key_home)
-    content = [[package.digest for package in wanted], public, *([kind] if kind != "deb" else [])]
+    digest_of = deb_digest if kind == "deb" else rpm_digest
+    content = [[digest_of(package) for package in wanted], public]
     digest = sha256(json.dumps(content).encode()).hexdigest()[:16]
     made = folder / digest
     if made.exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 from clusterwright.providers.lab.command import run
@@ -26,15 +27,16 @@ _MACROS = {
 
 
 def build_rpm(package: VendorPackage, cache: Path) -> Path:
-    """The package's file, made once and kept under the digest of its content."""
-    made = cache / f"{package.digest}.rpm"
+    """The package's file, made once and kept under the digest of all that it is made of."""
+    name = rpm_digest(package)
+    made = cache / f"{name}.rpm"
     if made.exists():
         return made
     cache.mkdir(parents=True, exist_ok=True)
-    top = cache / f".{package.digest}.{os.getpid()}.rpm"
+    top = cache / f".{name}.{os.getpid()}.rpm"
     try:
-        paths = write_tree(top / "root", package)
-        (top / "package.spec").write_text(spec(package, paths), encoding="utf-8")
+        write_tree(top / "root", package)
+        (top / "package.spec").write_text(spec(package), encoding="utf-8")
         macros = {
             **_MACROS,
             "_topdir": str(top),
@@ -56,6 +58,11 @@ def build_rpm(package: VendorPackage, cache: Path) -> Path:
     return made
 
 
+def rpm_digest(package: VendorPackage) -> str:
+    """Names what it carries and the recipe by which it is made."""
+    return sha256(f"{package.digest}\n{_MACROS}\n{spec(package)}".encode()).hexdigest()
+
+
 def file_name(package: VendorPackage) -> str:
     """As rpm itself names it."""
     version = package.version.rpartition(":")[2]
@@ -63,7 +70,7 @@ def file_name(package: VendorPackage) -> str:
     return f"{package.name}-{release}.{_ARCHITECTURES[package.architecture]}.rpm"
 
 
-def spec(package: VendorPackage, paths: list[str]) -> str:
+def spec(package: VendorPackage) -> str:
     """The recipe: copy the tree that is there, own what it holds."""
     epoch, _, rest = package.version.rpartition(":")
     version, _, release = rest.partition("-")
@@ -84,7 +91,7 @@ def spec(package: VendorPackage, paths: list[str]) -> str:
     lines += ["%install", 'mkdir -p "%{buildroot}"', 'cp -a "%{_topdir}/root/." "%{buildroot}/"']
     for section, script in _scripts(package):
         lines += [f"%{section}", script]
-    return "\n".join([*lines, "%files", *paths, ""])
+    return "\n".join([*lines, "%files", *package.paths, ""])
 
 
 def _scripts(package: VendorPackage) -> list[tuple[str, str]]:
