@@ -145,8 +145,8 @@ def _not_run(gate: str, where: str, expected: str, trial: Trial) -> GateResult:
     if trial.taken:
         return GateResult(gate, where, "skip", expected, "other jobs took the idle nodes")
     remedy = "Run the job by hand (`srun`) and look at slurmctld's and slurmd's logs"
-    if "mpi4py" in trial.ran.error:
-        remedy = "Install openmpi-bin and python3-mpi4py on the compute nodes"
+    if "libmpi" in trial.ran.error:
+        remedy = "Install Open MPI on the compute nodes: openmpi-bin, or openmpi in Red Hat's family"
     return GateResult(gate, where, "fail", expected, trial.ran.complaint, remedy, round(trial.ran.seconds, 3))
 
 
