@@ -17,7 +17,7 @@ CATALOG = MachineCatalog(DATA, Path(__file__).parents[1] / "fixtures" / "machine
 NEW = "p9-invented.48xlarge"
 TEXT = f"""
 cluster: new
-site: {{provider: aws, region: us-east-2, zone: us-east-2a, network: 10.40.0.0/24}}
+site: {{provider: aws, region: us-east-2, zone: us-east-2a, network: 10.40.0.0/16}}
 pools:
   controller: {{roles: [controller, login], machine: m7i.2xlarge}}
   gpu: {{roles: compute, machine: {NEW}, count: 4}}
@@ -32,7 +32,10 @@ def test_with_its_rows_it_is_planned_like_any_other() -> None:
     spec = loads(TEXT).spec
     assert check(spec, catalog=CATALOG) == []
     made = plan(spec, catalog=CATALOG)
-    assert [node.address for node in made.nodes] == [f"10.40.0.{last}" for last in range(4, 9)]
+    assert [node.address for node in made.nodes] == [
+        "10.40.0.4",
+        *(f"10.40.8.{last}" for last in range(5, 9)),
+    ]
     (slurm,) = (file.content for file in render(from_plan(made)) if file.path.endswith("/slurm.conf"))
     assert "Gres=gpu:h200:4" in slurm and "CPUs=192" in slurm
     interfaces = interface_plan(CATALOG.types[NEW]).interfaces
@@ -47,7 +50,8 @@ def test_a_type_that_takes_an_address_a_card_fills_its_network_sooner() -> None:
     made = interface_plan(thirsty)
     assert [(one.card, one.kind) for one in made.interfaces] == [(card, "efa") for card in range(4)]
     assert made.addresses == {"main": 4}
-    spec = loads(TEXT.replace(NEW, "p9-thirsty.24xlarge").replace("count: 4", "count: 96")).spec
+    text = TEXT.replace(NEW, "p9-thirsty.24xlarge").replace("count: 4", "count: 96")
+    spec = loads(text.replace("10.40.0.0/16", "10.40.0.0/23")).spec
     (finding,) = (one for one in check(spec, catalog=CATALOG) if one.code == "CW1211")
     assert finding.what.startswith("10.40.0.0/24 runs out of addresses at node 64 of 97")
-    assert "/23" in finding.remedy
+    assert "/22" in finding.remedy

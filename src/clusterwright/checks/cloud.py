@@ -10,9 +10,12 @@ from clusterwright.catalog.subnets import reserved
 from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
+from clusterwright.plan.address import room
 from clusterwright.plan.outline import Outline
+from clusterwright.plan.slots import PARTS, part_size, places
+from clusterwright.plan.subnets import SMALLEST_SPLIT
 from clusterwright.spec.pool import Role
-from clusterwright.spec.site import AwsSite, GcpSite
+from clusterwright.spec.site import AwsSite, GcpSite, Site
 
 
 def cloud_pools(outline: Outline) -> Iterator[tuple[str, AwsSite | GcpSite, MachineType]]:
@@ -84,15 +87,26 @@ def zone_of_another_region(outline: Outline) -> Iterator[Problem]:
     example="site: {provider: aws, network: 10.0.0.0/12, …}",
 )
 def network_of_impossible_size(outline: Outline) -> Iterator[Problem]:
-    """The subnet that all nodes of the site share is made in this size, or not at all."""
+    """The subnet that all nodes of the site share is made in this size, or not at all. A network that is
+    made on AWS has three: half for nodes, a quarter each for services and for what has a public address."""
     for name, network in outline.networks.items():
-        limits = reserved(outline.sites[name].provider)
-        if network is None or limits.largest is None or limits.smallest is None:
-            continue
-        if not limits.largest <= network.prefixlen <= limits.smallest:
-            what = f"a subnet of {outline.sites[name].provider} cannot be a /{network.prefixlen}"
-            remedy = f"Write a network of /{limits.largest} to /{limits.smallest}"
-            yield Problem(site_field(name, "network"), what, remedy)
+        if network is not None and not _is_made(outline, name):
+            what = f"{outline.sites[name].provider} makes no network of /{network.prefixlen}"
+            largest, smallest = _lengths(outline.sites[name])
+            yield Problem(site_field(name, "network"), what, f"Write a network of /{largest} to /{smallest}")
+
+
+def _lengths(site: Site) -> tuple[int, int]:
+    """Prefixes that a site's cloud takes."""
+    limits = reserved(site.provider)
+    split = isinstance(site, AwsSite) and site.vpc is None
+    return limits.largest or 0, SMALLEST_SPLIT if split else limits.smallest or 32
+
+
+def _is_made(outline: Outline, site: str) -> bool:
+    network = outline.networks[site]
+    largest, smallest = _lengths(outline.sites[site])
+    return network is not None and largest <= network.prefixlen <= smallest
 
 
 @rule(
@@ -112,3 +126,32 @@ def topology_without_fabric(outline: Outline) -> Iterator[Problem]:
                 f"'{kind.name}' has no card of a fabric, and the topology is '{outline.spec.fabric.topology}'"
             )
             yield Problem(f"pools.{name}.machine", what, "Take a type with a fabric, or the topology `flat`")
+
+
+@rule(
+    "CW1342",
+    "Addresses that other nodes' changes may move",
+    source="clusterwright: a stack plans from the description alone; docs/aws.md",
+    example="site: {provider: aws, network: 10.0.0.0/24, …}, pools: {gpu: {count: 16}}",
+    severity=Severity.WARNING,
+)
+def address_not_by_number(outline: Outline) -> Iterator[Problem]:
+    """A node whose number has no place in its pool's part of the network takes the lowest address that is
+    free. When others come and go it may get another one, which on a cloud means another machine."""
+    position: dict[str, int] = {}
+    for name, names in outline.names.items():
+        site = outline.site_names[name] or ""
+        network = outline.node_networks.get(site)
+        if network is None or not isinstance(outline.sites[site], AwsSite | GcpSite):
+            continue
+        own = [pool for pool, home in outline.site_names.items() if home == site]
+        kept = reserved(outline.sites[site].provider)
+        if sum(map(outline.count, own)) > room(network, kept) or not _is_made(outline, site):
+            continue  # CW1211 or CW1340 says so
+        position[site] = position.get(site, -1) + 1
+        size = part_size(network, kept)
+        highest = max(places(names or ()), default=0)
+        if position[site] >= PARTS or highest >= size:
+            what = f"node number {highest} of the pool '{name}' has no place of its own in {network}"
+            remedy = f"Give a larger network: each of {PARTS} pools has a part with room for {size} nodes"
+            yield Problem(f"pools.{name}", what, remedy)

@@ -40,7 +40,7 @@ def _addresses(outline: Outline, pool: str) -> int:
 )
 def network_too_small(outline: Outline) -> Iterator[Problem]:
     """Every node of a site needs an address of the site's network, also those added later."""
-    for site, network in outline.networks.items():
+    for site, network in outline.node_networks.items():
         pools = [pool for pool, home in outline.site_names.items() if home == site]
         taken = [_addresses(outline, pool) for pool in pools for _ in range(outline.count(pool))]
         kept, needed = reserved(outline.sites[site].provider), sum(taken)
@@ -49,9 +49,10 @@ def network_too_small(outline: Outline) -> Iterator[Problem]:
         node = next(i for i, used in enumerate(accumulate(taken), 1) if used > room(network, kept))
         own = kept.first + kept.last
         what = f"{network} runs out of addresses at node {node} of {len(taken)}: {own} are not for nodes"
-        yield Problem(
-            site_field(site, "network"), what, f"Give a network of /{prefix_for(needed, kept)} or larger"
-        )
+        # A network that is split for its cloud has a bit less for nodes.
+        split = network.prefixlen - (outline.networks[site] or network).prefixlen
+        length = prefix_for(needed, kept) - split
+        yield Problem(site_field(site, "network"), what, f"Give a network of /{length} or larger")
 
 
 @rule(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 
+from clusterwright.catalog.choice import CLOUDS
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.catalog.machine_catalog import MachineCatalog
 from clusterwright.catalog.machines import catalog as shipped
@@ -15,6 +16,7 @@ from clusterwright.plan.model import ClusterPlan, Ground, PlannedNode, PlannedPa
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.place import Layout
 from clusterwright.plan.pricing import cost
+from clusterwright.plan.slots import slots
 from clusterwright.plan.software.lock import Lock
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import fold
@@ -99,17 +101,20 @@ def _nodes(outline: Outline, previous: Mapping[str, str]) -> Iterator[PlannedNod
 
 
 def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
-    by_site: dict[str, list[str]] = {}
+    by_site: dict[str, dict[str, Sequence[str]]] = {}
     for pool, names in outline.names.items():
         site = outline.site_names[pool]
         if names is None or site is None:
             raise _impossible(f"pools.{pool}", "its nodes or its site are not known")
-        by_site.setdefault(site, []).extend(names)
+        by_site.setdefault(site, {})[pool] = names
     addresses: dict[str, str] = {}
-    for site, members in by_site.items():
-        kept = reserved(outline.sites[site].provider)
-        addresses |= assign(members, _network(outline, site, len(members)), kept, previous)
-    if len(addresses) != sum(map(len, by_site.values())):
+    for site, pools in by_site.items():
+        provider = outline.sites[site].provider
+        kept, members = reserved(provider), [name for names in pools.values() for name in names]
+        network = _network(outline, site, len(members))
+        own = slots(pools, network, kept) if provider in CLOUDS else {}
+        addresses |= assign(members, network, kept, {**own, **previous})
+    if len(addresses) != sum(len(names or ()) for names in outline.names.values()):
         raise _impossible("pools", "two nodes have one name")
     return addresses
 
