@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,3 +85,29 @@ def test_virtual_cards_are_counted_where_gpus_talk_over_them(tmp_path: Path) -> 
     sound = tree.hardware.without_faults()
     tree.show(replace(sound, nics=(replace(sound.nics[0], mtu=1460), *sound.nics[1:])))
     assert tree.seen("virtual-cards") == "8 of them; gvnic0 has MTU 1460"
+
+
+@needs_mknod
+def test_tcpxo_needs_the_plug_in_of_its_release_and_its_daemon(tmp_path: Path) -> None:
+    tree = gate_tree.healthy(tmp_path, "a3-megagpu-8g")
+    image = "registry/nccl-plugin:v1.0.16"
+    tree.expected["images"] = {"tcpxo": {"plugin": image, "rxdm": "registry/rxdm:v1.0.22"}}
+    tree.plan()
+    assert tree.seen("tcpxo-plugin") == "no plug-in was placed"
+    library, unit = "/var/lib/tcpxo/lib64/libnccl-net.so", "/units/clusterwright-rxdm.service"
+    tree.write(library, "plug-in")
+    tree.write(
+        "/var/lib/tcpxo/clusterwright", f"{image}\n{hashlib.sha256(b'plug-in').hexdigest()}  libnccl-net.so\n"
+    )
+    tree.write(unit, "Id=clusterwright-rxdm.service\nActiveState=active\nResult=success\n")
+    assert tree.failed() == []
+    tree.write(library, "plug-in of another release")
+    tree.write(unit, "Id=clusterwright-rxdm.service\nActiveState=failed\nResult=exit-code\n")
+    assert tree.failed() == ["tcpxo-plugin", "rxdm"]
+    assert tree.seen("tcpxo-plugin") == f"{library} is another one"
+    assert tree.seen("rxdm") == "failed (exit-code): it said why"
+    assert tree.failed("--quick") == ["rxdm"]
+    (tree.root / library.lstrip("/")).unlink()
+    assert tree.seen("tcpxo-plugin") == f"{library} is not there"
+    tree.write("/var/lib/tcpxo/clusterwright", "registry/nccl-plugin:v1.0.15\n")
+    assert tree.seen("tcpxo-plugin") == "registry/nccl-plugin:v1.0.15"

@@ -86,8 +86,9 @@ def test_without_lnet_the_mount_is_named_and_not_its_targets(healthy: Tree) -> N
 
 def test_every_fault_that_a_node_can_see_is_tried() -> None:
     of_amd = {name for name, fault in faults.FAULTS.items() if fault.vendor == "amd"}
+    of_tcpxo = {"rxdm", "tcpxo-plugin"}  # tests/roles/test_tcpxo.py and test_gate_fabric.py
     between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow", "share-slow"}
-    assert set(FAULTS) | set(LUSTRE_FAULTS) | of_amd | between_nodes == set(faults.FAULTS)
+    assert set(FAULTS) | set(LUSTRE_FAULTS) | of_amd | of_tcpxo | between_nodes == set(faults.FAULTS)
 
 
 def cut(tree: Tree) -> None:

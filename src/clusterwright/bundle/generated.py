@@ -15,6 +15,7 @@ from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health, software
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
+from clusterwright.catalog.container_images import images_of
 from clusterwright.catalog.machines import virtual_mtu
 from clusterwright.handoff import Handoff, Node
 from clusterwright.handoff.software import MIRROR
@@ -142,6 +143,10 @@ def accounting(handoff: Handoff) -> Mapping[str, object]:
     }
 
 
+def _images(component: str, version: str) -> Mapping[str, str]:
+    return {part: image.reference for part, image in images_of(component, version).items()}
+
+
 def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mapping[str, Any]) -> str:
     """What the gate holds a node of this kind and machine type against, with NODE for its name."""
     body = {
@@ -157,6 +162,7 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "units": units,
         "packages": repositories.package_format(handoff),
         "stack": stack,
+        "images": {name: found for name, row in stack.items() if (found := _images(name, row["version"]))},
         "mig": instances_of(handoff, node),
         "card_mtu": virtual_mtu(node.machine),
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),

@@ -12,6 +12,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from clusterwright.bundle.collection import root
+from clusterwright.catalog.container_images import images_of
 from clusterwright.catalog.fabrics import fabric_of
 
 Facts = Mapping[str, Collection[str]]
@@ -106,6 +107,7 @@ def _environment(folder: Path) -> Environment:
         autoescape=False,  # configuration files, not HTML
     )
     environment.globals["fabric_of"] = fabric_of
+    environment.globals["images_of"] = images_of
     return environment
 
 

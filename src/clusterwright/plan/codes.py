@@ -66,4 +66,14 @@ CODES: Mapping[str, Meaning] = {
         "It is locked and will be asked for, and no row of the catalog tells where it comes from.",
         "lock, of a machine that needs GDRCopy: a site builds its packages itself",
     ),
+    "CW1388": Meaning(
+        "An image without a digest",
+        "A part of it is a container image whose digest no source tells: its tag is believed (a note).",
+        "lock, of a3-megagpu-8g",
+    ),
+    "CW1389": Meaning(
+        "A release that lacks an image",
+        "A part of it is a container image, and no source tells which one goes with the release.",
+        "",
+    ),
 }

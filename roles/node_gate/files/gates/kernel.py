@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from gates.node import Node, Unmet
 
-LOADED = {"amdgpu": ("amdgpu",), "driver": ("nvidia",), "gdrcopy": ("gdrdrv",), "efa": ("efa",)}
+LOADED = {
+    "amdgpu": ("amdgpu",),
+    "driver": ("nvidia",),
+    "gdrcopy": ("gdrdrv",),
+    "efa": ("efa",),
+    "tcpxo": ("import_helper",),
+}
 OWN = re.compile(r"/kernel/drivers/")  # where a kernel keeps the drivers that come with it
 PACKAGE = re.compile(r'^PACKAGE_(NAME|VERSION)="?([^"\s]+)"?', re.MULTILINE)
 CERTIFICATE = re.compile(r'^mok_certificate="?([^"\s]+)"?', re.MULTILINE)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from clusterwright.catalog.container_images import images, images_of, parts_of
 from clusterwright.catalog.distributions import distribution
 from clusterwright.finding import Finding, Severity, Where
 from clusterwright.plan.software.lock import DISTRIBUTION, Lock
@@ -21,6 +22,7 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
     nameless: set[str] = set()
     homeless: set[str] = set()
     loose: dict[str, set[str]] = {}
+    shipped = {(name, row.version) for rows in lock.pools.values() for name, row in rows.items()}
     for rows in lock.pools.values():
         for component, locked in rows.items():
             if not locked.packages:
@@ -42,6 +44,25 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
         what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
         remedy = "What the repository has of that name is taken; the lock says `null`"
         yield Finding("CW1368", where, what, remedy, Severity.NOTE)
+    yield from _of_images(sorted(shipped), where)
+
+
+def _of_images(shipped: Iterable[tuple[str, str]], where: Where) -> Iterator[Finding]:
+    """What comes as container images: each release names all parts, and each part its digest."""
+    for component, version in shipped:
+        found = images_of(component, version)
+        for part in sorted(parts_of(component) - set(found)):
+            what = f"no source says which image is the {part} of {component} {version}"
+            known = ", ".join(sorted({row.version for row in images() if row.component == component}))
+            remedy = f"Wish for a release that is known: versions: {{{component}: …}}, of {known}"
+            yield Finding("CW1389", where, what, remedy, Severity.ERROR)
+        for image in found.values():
+            if image.sha256 is None:
+                what = (
+                    f"no source tells the digest of {image.image}, the {image.part} of {component} {version}"
+                )
+                remedy = "Its tag is believed; mirror the image where that is not enough"
+                yield Finding("CW1388", where, what, remedy, Severity.NOTE)
 
 
 def _unreadable(lock: Lock, repository: str) -> bool:

@@ -74,8 +74,14 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Over real ones: no container mounts CephFS, and rates of shares and cards are the simulated state's.
-    for path in ("/usr/local/bin/fio", "/usr/local/bin/ib_write_bw", "/usr/sbin/mount.ceph"):
+    # Over real ones: no container mounts CephFS, rates of shares and cards are the simulated state's, and
+    # some vendors' images cannot be had.
+    for path in (
+        "/usr/local/bin/fio",
+        "/usr/local/bin/ib_write_bw",
+        "/usr/local/bin/podman",
+        "/usr/sbin/mount.ceph",
+    ):
         name = path.rpartition("/")[2]
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
         place(root, path, launcher, 0o755)
@@ -155,9 +161,12 @@ def write_words(folder: Path, hardware: Hardware) -> None:
     write_atomically(folder / "nics", "".join(f"{nic.name} {nic.state}\n" for nic in hardware.nics))
     write_atomically(folder / "driver", f"{hardware.loaded_driver or hardware.driver_version}\n".lstrip())
     write_atomically(folder / "kernel-log", "".join(f"{line}\n" for line in kernel_log(hardware)))
+    plugin = "FasTrak plug-in" if hardware.tcpxo_plugin == "ok" else "FasTrak plug-in of another release"
+    write_atomically(folder / "tcpxo-plugin", f"{plugin} (simulated by clusterwright)\n")
     vendors = {"amd" if _is_amd(gpu) else "nvidia" for gpu in hardware.present}
     flags = {
         "preinstalled": bool(hardware.driver_version),
+        "rxdm-failed": hardware.rxdm == "failed",
         **{vendor: vendor in vendors for vendor in ("amd", "nvidia")},
     }
     for name, flag in flags.items():

@@ -108,6 +108,10 @@ class Hardware:
     """A loaded kernel driver that is not the installed one: the state after an upgrade without a reboot."""
     fabric_manager: Literal["ok", "failed"] = "ok"
     diag: Literal["ok", "failed", "hangs"] = "ok"
+    rxdm: Literal["ok", "failed"] = "ok"
+    """The receive daemon of GPUDirect-TCPXO."""
+    tcpxo_plugin: Literal["ok", "other"] = "ok"
+    """Its plug-in for NCCL: as its image placed it, or of another release."""
     shares: tuple[SimulatedShare, ...] = ()
     address: str = ""
     """Of the node in its plain network."""

@@ -43,6 +43,7 @@ PROGRAMS = {
     "nvidia-smi": "nvidia_smi:answer",
     "nvml": "nvml:answer",
     "ofed_info": "toolkit:ofed_info",
+    "podman": "podman:answer",
     "reduce_perf": "nccl_tests:answer:",
     "reduce_scatter_perf": "nccl_tests:answer:",
     "rocm-smi": "amd:rocm_smi",

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from . import podman
 from .bandwidth import bus_bandwidth
 from .node import Answer, Node
 
@@ -63,6 +64,10 @@ def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
     first, ranks, slowest = _gather(mine, network) if size > 1 else (True, mine, network)
     if not first:
         return Answer()
+    if complaint := _missing_network(node, ranks):
+        return Answer(
+            f"{node.name}: {complaint}\n{node.name}: Test NCCL failure common.cu:1028 'invalid usage'\n", 3
+        )
     # As NCCL does, whose ranks compare the domains of their GPUs: within one they need no network.
     joined = len({rank.cluster for rank in ranks}) == 1
     within = min(rank.rate for rank in ranks)
@@ -149,6 +154,14 @@ def _report(node: Node, program: str, options: dict[str, int], ranks: list[_Rank
     return f"{text}# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {average:g} \n#\n\n"
 
 
+def _missing_network(node: Node, ranks: list[_Rank]) -> str:
+    """A network that is forced and not there is an error, as soon as ranks are on several nodes."""
+    if os.environ.get("NCCL_NET") != "FasTrak" or len({rank.host for rank in ranks}) == 1:
+        return ""
+    why = podman.fabric_complaint(node)
+    return f"NCCL INFO {why}\n{node.name}: NCCL WARN Error: network FasTrak not found." if why else ""
+
+
 def _log(node: Node, ranks: list[_Rank]) -> str:
     """What NCCL_DEBUG=INFO says of the network that was chosen; a forced one that is missing is an error."""
     if os.environ.get("NCCL_DEBUG", "").upper() not in ("INFO", "TRACE"):
@@ -157,6 +170,8 @@ def _log(node: Node, ranks: list[_Rank]) -> str:
     cards = " ".join(f"[{number}]{nic.name}:1/IB" for number, nic in enumerate(active))
     used = f"NET/IB : Using {cards} [RO]" if active else "NET/Socket : Using [0]host0"
     name = "IB" if active else "Socket"
+    if os.environ.get("NCCL_NET") == "FasTrak":
+        used, name = "NET/FasTrak plugin initialized", "FasTrak"
     lead = f"{node.name}:{ranks[0].pid}:{ranks[0].pid} [0] NCCL INFO"
     return f"{lead} {used}\n{lead} Using network {name}\n"
 

@@ -1,0 +1,53 @@
+"""Container images that a component is shipped as, by its release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from clusterwright.catalog.table import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One image of a release. `sha256` is None where no source tells its digest: its tag is believed then."""
+
+    component: str
+    version: str
+    part: str
+    image: str
+    sha256: str | None
+    source: str
+    date: str
+
+    @property
+    def reference(self) -> str:
+        """What is pulled and run."""
+        return f"{self.image}@sha256:{self.sha256}" if self.sha256 else self.image
+
+
+@cache
+def images() -> tuple[Image, ...]:
+    return tuple(
+        Image(
+            row["component"],
+            row["version"],
+            row["part"],
+            row["image"],
+            row["sha256"] or None,
+            row["source"],
+            row["date"],
+        )
+        for row in rows("container_images")
+    )
+
+
+def images_of(component: str, version: str) -> Mapping[str, Image]:
+    """Images of a release by their part; empty for what is shipped as packages alone."""
+    return {row.part: row for row in images() if (row.component, row.version) == (component, version)}
+
+
+def parts_of(component: str) -> frozenset[str]:
+    """The parts that each release of a component must have an image of."""
+    return frozenset(row.part for row in images() if row.component == component)
