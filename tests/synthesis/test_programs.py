@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from clusterwright.catalog.replacements import replacements
 from clusterwright.handoff import loads
 from clusterwright.providers.stack import build
 
@@ -57,6 +58,9 @@ def test_program(file: Path, request: pytest.FixtureRequest) -> None:
     assert {one.urn: one.links for one in previewed.resources} == found
     for one in made.resources:
         assert not one.custom or set(one.inputs) <= arguments(one.type), one.urn
+        for key in one.inputs if one.type.startswith("aws:") else ():
+            told = replacements()[one.type]
+            assert any(name.partition(".")[0] == key for name in told.replace | told.update), (one.type, key)
     assert sorted(made.outputs) == ["cluster", "login_address", "ssh_command"]
     handoff = loads(made.outputs["cluster"])
     machines = {name for kind in ("aws:ec2/instance:Instance",) for name in made.of(kind)}
