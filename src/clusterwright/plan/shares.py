@@ -35,11 +35,8 @@ def _mounted(spec: ClusterSpec, mount: str, share: Share) -> Share:
             server = server_name(spec, mount)
             return ExistingNfs(kind="nfs", server=server, export=EXPORT, options=_NFS)
         case ManagedLustre():
-            return Lustre(
-                kind="lustre",
-                mgs=[f"{server_name(spec, mount)}@tcp"],
-                file_system=share.file_system,
-                throughput=share.throughput,
-            )
+            mgs = [f"{server_name(spec, mount)}@tcp"]
+            served = Lustre(kind="lustre", mgs=mgs, file_system=share.file_system)
+            return served.model_copy(update={"throughput": share.throughput})
         case _:
             return share

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 
 from clusterwright.plan.interfaces import Network
 
+_ACCOUNT = 30
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 """Google Cloud, naming convention of resources."""
 
@@ -32,3 +34,18 @@ def network_names(cluster: str, networks: Iterable[Network]) -> list[str]:
 
 def longest(names: Iterable[str]) -> str:
     return max(names, key=len, default="")
+
+
+def account_id(cluster: str) -> str:
+    """Of a service account: 6 to 30 characters, so a long name of a cluster is cut and told apart."""
+    whole = f"{cluster}-nodes"
+    return whole if len(whole) <= _ACCOUNT else f"{cluster[: _ACCOUNT - 9].rstrip('-')}-{_digest(cluster, 8)}"
+
+
+def bucket_name(project: str, cluster: str) -> str:
+    """Names of buckets are one space for the whole world."""
+    return f"{cluster}-{_digest(f'{project}/{cluster}', 10)}"
+
+
+def _digest(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

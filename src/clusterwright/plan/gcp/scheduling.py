@@ -15,7 +15,7 @@ class Scheduling:
     model: str
     """`STANDARD`, `SPOT`, `RESERVATION_BOUND` or `FLEX_START`."""
     reservation: str | None
-    """Taken from this one only; None: from none where machines queue or are spot, else from any that fits."""
+    """Taken from this one only; None: from none, so that others keep what they reserved."""
     restarts: bool
     """Started again after a failure of the host."""
     migrates: bool

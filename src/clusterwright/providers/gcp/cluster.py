@@ -1,0 +1,152 @@
+"""A cluster on Google Cloud: its networks, file systems, store, machines and the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import pulumi
+import pulumi_gcp as gcp
+
+from clusterwright.bundle.userdata import user_data
+from clusterwright.handoff import from_plan
+from clusterwright.plan.gcp import gcp_plan
+from clusterwright.plan.gcp.model import GcpPlan
+from clusterwright.plan.gcp.names import bucket_name, machine_name
+from clusterwright.plan.gcp.network import FIRST
+from clusterwright.plan.model import ClusterPlan
+from clusterwright.providers.gcp.access import Doors, NodeAccount
+from clusterwright.providers.gcp.fabric import Fabric, Subnets
+from clusterwright.providers.gcp.network import ExistingNetwork, Network
+from clusterwright.providers.gcp.nodes import NodePool
+from clusterwright.providers.gcp.storage import SharedStorage
+from clusterwright.providers.gcp.store import Store
+
+
+class Cluster(pulumi.ComponentResource):
+    """Everything that a plan asks Google Cloud for."""
+
+    handoff: pulumi.Output[str]
+    """The hand-off document, as text."""
+    login_address: pulumi.Output[str]
+    ssh_command: pulumi.Output[str]
+    store: pulumi.Output[str]
+    """Name of the bucket that bundles are published in."""
+
+    def __init__(
+        self,
+        name: str,
+        plan: ClusterPlan,
+        *,
+        signer: str,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`signer`: the public key that nodes take bundles from."""
+        super().__init__("clusterwright:gcp:Cluster", name, None, opts)
+        self._plan, self._name = gcp_plan(plan), name
+        google = gcp.Provider(
+            name,
+            project=self._plan.project,
+            region=self._plan.region,
+            zone=self._plan.zone,
+            default_labels=self._plan.labels,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self._own = pulumi.ResourceOptions(parent=self, provider=google)
+        network = self._network()
+        Doors(
+            name,
+            project=network.project,
+            network=network.network,
+            inside=self._plan.network,
+            ssh_from=self._plan.ssh_from,
+            opts=self._own,
+        )
+        fabric = Fabric(
+            name,
+            project=self._plan.project,
+            region=self._plan.region,
+            vpcs=[vpc for vpc in self._plan.vpcs if vpc.name != FIRST],
+            policies=self._plan.policies,
+            opts=self._own,
+        )
+        self._storage(network)
+        self._access(self._nodes(network, fabric, signer))
+        self.handoff = pulumi.Output.from_input(from_plan(plan).dumps())
+        self.register_outputs(
+            {"login_address": self.login_address, "ssh_command": self.ssh_command, "store": self.store}
+        )
+
+    def _network(self) -> Network | ExistingNetwork:
+        plan = self._plan
+        if plan.existing is not None:
+            return ExistingNetwork(
+                self._name, vpc=plan.existing, project=plan.project, region=plan.region, opts=self._own
+            )
+        first = next(vpc for vpc in plan.vpcs if vpc.name == FIRST)
+        return Network(self._name, vpc=first, project=plan.project, region=plan.region, opts=self._own)
+
+    def _storage(self, network: Network | ExistingNetwork) -> None:
+        plan = self._plan
+        if plan.shares:
+            SharedStorage(
+                self._name,
+                region=plan.region,
+                zone=plan.zone,
+                domain=plan.domain,
+                network=network.network,
+                clients=plan.network,
+                services=None if plan.existing else plan.services,
+                shares=plan.shares,
+                opts=self._own,
+            )
+
+    def _nodes(
+        self, network: Network | ExistingNetwork, fabric: Fabric, signer: str
+    ) -> Mapping[str, pulumi.Output[str]]:
+        plan = self._plan
+        account = NodeAccount(self._name, project=plan.project, opts=self._own)
+        store = Store(
+            self._name,
+            bucket=bucket_name(plan.project, plan.cluster),
+            region=plan.region,
+            account=account.email,
+            opts=self._own,
+        )
+        self.store = store.bucket
+        subnets: Subnets = {(FIRST, 0): network.subnet, **fabric.subnets}
+        public: dict[str, pulumi.Output[str]] = {}
+        for pool in dict.fromkeys(machine.pool for machine in plan.machines):
+            public |= NodePool(
+                f"{plan.cluster}-{pool}",
+                cluster=plan.cluster,
+                domain=plan.domain,
+                zone=plan.zone,
+                region=plan.region,
+                machines=[machine for machine in plan.machines if machine.pool == pool],
+                subnets=subnets,
+                policies=fabric.policies,
+                account=account.email,
+                user_data=store.url.apply(partial(_user_data, plan, signer)),
+                os_login=plan.os_login,
+                disks={},
+                opts=self._own,
+            ).addresses
+        return public
+
+    def _access(self, public: Mapping[str, pulumi.Output[str]]) -> None:
+        plan = self._plan
+        door = (*plan.with_role("login"), *plan.with_role("controller"))[0]
+        if door.name in public:
+            self.login_address = public[door.name]
+            self.ssh_command = pulumi.Output.concat("ssh ", self.login_address)
+            return
+        self.login_address = pulumi.Output.from_input(door.address)
+        self.ssh_command = pulumi.Output.from_input(
+            f"gcloud compute ssh {machine_name(plan.cluster, door.name)}"
+            f" --project {plan.project} --zone {plan.zone} --tunnel-through-iap"
+        )
+
+
+def _user_data(plan: GcpPlan, signer: str, url: str) -> str:
+    return user_data(plan.cluster, url, signer)

@@ -1,0 +1,136 @@
+"""Machines: an instance for each node, with a card in every network of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pulumi
+import pulumi_gcp as gcp
+
+from clusterwright.plan.gcp.model import Machine
+from clusterwright.plan.gcp.names import machine_name
+from clusterwright.plan.interfaces import Interface
+from clusterwright.providers.gcp.capacity import reservation, scheduling
+from clusterwright.providers.gcp.fabric import Subnets
+
+
+class NodePool(pulumi.ComponentResource):
+    """The machines of one pool."""
+
+    addresses: Mapping[str, pulumi.Output[str]]
+    """Public addresses by node, of those that have one."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        cluster: str,
+        domain: str,
+        zone: str,
+        region: str,
+        machines: Iterable[Machine],
+        subnets: Subnets,
+        policies: Mapping[str, pulumi.Output[str]],
+        account: pulumi.Input[str],
+        user_data: pulumi.Input[str],
+        os_login: bool,
+        disks: Mapping[str, pulumi.Output[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`disks`: further ones, by the node that they are attached to."""
+        super().__init__("clusterwright:gcp:NodePool", name, None, opts)
+        self._own = pulumi.ResourceOptions(parent=self)
+        self._cluster, self._domain, self._zone, self._region = cluster, domain, zone, region
+        self._subnets, self._policies, self._account, self._disks = subnets, policies, account, disks
+        self._metadata = {
+            "user-data": user_data,
+            "enable-oslogin": str(os_login).upper(),
+            # Keys of the project's metadata would let people in whom the description does not know.
+            "block-project-ssh-keys": "TRUE",
+        }
+        self.addresses = {machine.name: self._address(machine) for machine in machines if machine.public}
+        for machine in machines:
+            self._instance(machine)
+        self.register_outputs({"addresses": dict(self.addresses)})
+
+    def _address(self, machine: Machine) -> pulumi.Output[str]:
+        name = machine_name(self._cluster, machine.name)
+        return gcp.compute.Address(name, name=name, region=self._region, opts=self._own).address
+
+    def _instance(self, machine: Machine) -> None:
+        name = machine_name(self._cluster, machine.name)
+        kept = self._disks.get(machine.name)
+        gcp.compute.Instance(
+            name,
+            name=name,
+            hostname=f"{machine.name}.{self._cluster}.{self._domain}",
+            zone=self._zone,
+            machine_type=machine.kind,
+            boot_disk=self._boot_disk(machine),
+            attached_disks=[_kept(kept)] if kept is not None else None,
+            network_interfaces=list(self._interfaces(machine)),
+            scheduling=scheduling(machine),
+            reservation_affinity=reservation(machine),
+            resource_policies=self._policies[machine.policy] if machine.policy else None,
+            service_account=gcp.compute.InstanceServiceAccountArgs(
+                email=self._account, scopes=["https://www.googleapis.com/auth/cloud-platform"]
+            ),
+            metadata=self._metadata,
+            shielded_instance_config=_shielded(machine),
+            tags=[self._cluster, *([f"{self._cluster}-login"] if machine.public else [])],
+            labels={"clusterwright-node": machine.name, "clusterwright-pool": machine.pool},
+            # Another machine type stops the machine and starts it again, with its disks and its address.
+            allow_stopping_for_update=True,
+            opts=pulumi.ResourceOptions.merge(
+                self._own,
+                pulumi.ResourceOptions(
+                    # A family of images moves on: a new image is a decision (`clusterwright node replace`).
+                    ignore_changes=["bootDisk.initializeParams.image"],
+                    # Name and address are free only when the old machine is gone.
+                    delete_before_replace=True,
+                ),
+            ),
+        )
+
+    def _boot_disk(self, machine: Machine) -> gcp.compute.InstanceBootDiskArgs:
+        return gcp.compute.InstanceBootDiskArgs(
+            auto_delete=True,
+            initialize_params=gcp.compute.InstanceBootDiskInitializeParamsArgs(
+                image=machine.image,
+                size=machine.disk_gib,
+                type=machine.disk,
+                labels={"clusterwright-cluster": self._cluster, "clusterwright-node": machine.name},
+            ),
+        )
+
+    def _interfaces(self, machine: Machine) -> Iterator[gcp.compute.InstanceNetworkInterfaceArgs]:
+        for place, one in enumerate(machine.interfaces):
+            yield gcp.compute.InstanceNetworkInterfaceArgs(
+                subnetwork=self._subnets[one.network, one.subnet],
+                nic_type=one.kind.upper(),
+                network_ip=machine.address if place == 0 else None,
+                stack_type=_stack(one),
+                access_configs=[
+                    gcp.compute.InstanceNetworkInterfaceAccessConfigArgs(nat_ip=self.addresses[machine.name])
+                ]
+                if place == 0 and machine.public
+                else None,
+            )
+
+
+def _stack(interface: Interface) -> str | None:
+    """Google's own subnet for bare-metal machines with RDMA has no IPv4."""
+    return "IPV6_ONLY" if interface.network == "rdma-metal" else None
+
+
+def _kept(disk: pulumi.Output[str]) -> gcp.compute.InstanceAttachedDiskArgs:
+    return gcp.compute.InstanceAttachedDiskArgs(source=disk, device_name="state", mode="READ_WRITE")
+
+
+def _shielded(machine: Machine) -> gcp.compute.InstanceShieldedInstanceConfigArgs | None:
+    """Secure boot would refuse modules that the vendors' packages build on the node; bare metal has none."""
+    if machine.kind.endswith("-metal"):
+        return None
+    return gcp.compute.InstanceShieldedInstanceConfigArgs(
+        enable_secure_boot=False, enable_vtpm=True, enable_integrity_monitoring=True
+    )
