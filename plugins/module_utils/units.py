@@ -22,6 +22,7 @@ PROPERTIES = (
     "Names",
     "LoadState",
     "ActiveState",
+    "SubState",
     "UnitFileState",
     "NeedDaemonReload",
     "ConditionResult",
@@ -61,7 +62,7 @@ def plan(units: list, facts: dict, pending: dict) -> list:
             calls.append([verb, *names])
     for unit in present:
         seen = facts[unit["name"]]
-        verb = _verb(seen.get("ActiveState"), pending.get(unit["name"]))
+        verb = _verb(seen, pending.get(unit["name"]))
         if unit["active"] and verb and not stays_away(seen):
             calls.append([verb, unit["name"]])
     return calls
@@ -73,9 +74,13 @@ def stays_away(seen: dict) -> bool:
     return seen.get("ActiveState") == "inactive" and tried and seen.get("ConditionResult") == "no"
 
 
-def _verb(active, owed):
+def _verb(seen, owed):
+    active = seen.get("ActiveState")
     if active == "active":
         return owed
+    # A start would wait until systemd tries again by itself.
+    if seen.get("SubState") == "auto-restart":
+        return "restart"
     if active in RUNS:
         return "restart" if owed == "restart" else "start"
     return "start"

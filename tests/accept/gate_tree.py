@@ -20,7 +20,8 @@ import pytest
 from clusterwright.catalog import gpu_health
 from clusterwright.catalog.machines import machine, virtual_mtu
 from clusterwright.providers.lab.cards import write_cards
-from clusterwright.providers.lab.simulators import faults
+from clusterwright.providers.lab.simulate import write_tree
+from clusterwright.providers.lab.simulators import client_state, faults
 from clusterwright.providers.lab.simulators.hardware import (
     Hardware,
     SimulatedGpu,
@@ -184,6 +185,10 @@ class Tree:
         self.write("/proc/driver/nvidia/version", what)
         self.write("/kernel.log", "".join(f"{line}\n" for line in lines(hardware)))
         write_cards(self.root / "sys/bus/pci/drivers", hardware)
+        shown = client_state.tree(hardware)
+        for kind, place in (("beegfs", "proc/fs"), ("ceph", "sys/kernel/debug")):
+            own = {path: text for path, text in shown.items() if path.startswith(f"{kind}/")}
+            write_tree(self.root / place, own)
 
     def inject(self, fault: str, index: int = 0) -> None:
         self.simulator("nvidia-smi")
@@ -224,6 +229,38 @@ class Tree:
             "/scratch": {"kind": "lustre", "file_system": "scratch", "networks": sorted(networks)}
         }
         self.expected["lnet"] = {name: len(interfaces) for name, interfaces in networks.items()}
+        self.plan()
+
+    def with_beegfs(self, *, rdma: bool = True) -> None:
+        """The plan has a BeeGFS file system, and it is mounted."""
+        share = SimulatedShare("beegfs", "bee1", ("bee1",), "/run/simulated-shares/beegfs-bee1")
+        self._with("/work", "beegfs_nodev", share, {"kind": "beegfs", "management": "bee1", "rdma": rdma})
+
+    def with_cephfs(self) -> None:
+        """The plan has a CephFS, and it is mounted."""
+        fsid, folder = "7a3c0e9e-1f5c-4a2b-9d3e-0f1a2b3c4d5e", "/run/simulated-shares/cephfs"
+        configuration = self.root / "etc/ceph/planned.conf"
+        self.write("/etc/ceph/planned.conf", f"[global]\nfsid = {fsid}\n")
+        share = SimulatedShare("cephfs", "cephfs", ("mon1", "mon2"), folder, fsid=fsid)
+        row = {"kind": "cephfs", "fsid": fsid, "user": "hpc", "configuration": str(configuration)}
+        self.simulator("ceph")
+        self._with("/data", "10.0.0.5:6789:/", share, row)
+
+    def with_weka(self) -> None:
+        """The plan has a WEKA file system, and it is mounted."""
+        share = SimulatedShare("weka", "scratch", ("10.0.0.7",), "/run/simulated-shares/weka-scratch")
+        mounts = "1 2 8:1 /shares/weka /run/simulated-shares/weka-scratch rw - ext4 x rw\n"
+        (self.simulated / "mountinfo").write_text(mounts + "3 2 8:1 /shares/weka /fast rw - ext4 x rw\n")
+        self.simulator("weka")
+        self._with("/fast", "10.0.0.7/scratch", share, {"kind": "weka", "file_system": "scratch"})
+
+    def _with(self, point: str, what: str, share: SimulatedShare, row: Mapping[str, Any]) -> None:
+        self.show(replace(self.hardware, shares=(share,), address="10.0.0.11", ethernet_gbps=100))
+        home = "overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0"
+        self.mounted(f"{home}\n{what} {point} {row['kind']} rw 0 0")
+        (self.root / point.lstrip("/")).mkdir()
+        self.expected["mounts"] = ["/home", point]
+        self.expected["file_systems"] = {point: row}
         self.plan()
 
     def run(self, *options: str) -> tuple[int, dict[str, str], dict[str, Any]]:

@@ -36,59 +36,12 @@ def test_a_fault_of_the_hardware_is_caught_and_clears(fault: str, healthy: Tree)
     assert healthy.failed("--quick") == []
 
 
-LUSTRE_FAULTS: dict[str, tuple[str, str]] = {
-    "lustre-evicted": ("lustre", "scratch-MDT0000 EVICTED"),
-    "lustre-target-down": ("lustre", "scratch-OST0001 DISCONN"),
-    "lustre-over-tcp": ("lustre", "over tcp"),
-    "share-away": ("lustre", "scratch-OST0001 DISCONN and 2 more"),
-}
-
-
-@needs_mknod
-@pytest.mark.parametrize("fault", LUSTRE_FAULTS)
-def test_a_fault_of_lustre_is_caught_and_clears(fault: str, healthy: Tree) -> None:
-    healthy.with_lustre()
-    sound = healthy.hardware
-    assert healthy.failed("--quick") == []
-    assert healthy.seen("lustre") == "5 targets of scratch connected over o2ib"
-    gate, words = LUSTRE_FAULTS[fault]
-    healthy.show(faults.inject(sound, fault))
-    assert healthy.failed("--quick") == [gate]
-    assert words in healthy.seen(gate)
-    healthy.show(sound)
-    assert healthy.failed("--quick") == []
-
-
-@needs_mknod
-def test_a_rail_without_a_link_is_told_by_lnet_too(healthy: Tree) -> None:
-    healthy.with_lustre()
-    healthy.show(faults.inject(healthy.hardware, "nic-down", 1))
-    assert healthy.failed("--quick") == ["fabric-cards", "lnet"]
-    assert healthy.seen("lnet") == "1 up, 2 configured"
-
-
-@needs_mknod
-def test_another_file_system_at_the_place_is_not_the_planned_one(healthy: Tree) -> None:
-    healthy.with_lustre()
-    healthy.expected["file_systems"]["/scratch"]["file_system"] = "work"
-    healthy.plan()
-    assert healthy.failed() == ["lustre"]
-    assert healthy.seen("lustre") == "scratch"
-
-
-@needs_mknod
-def test_without_lnet_the_mount_is_named_and_not_its_targets(healthy: Tree) -> None:
-    healthy.with_lustre()
-    healthy.mounted("overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0")
-    assert healthy.failed("--quick") == ["mounts"]
-    assert healthy.seen("lustre") == "/scratch is not mounted, see mounts"
-
-
 def test_every_fault_that_a_node_can_see_is_tried() -> None:
     of_amd = {name for name, fault in faults.FAULTS.items() if fault.vendor == "amd"}
     of_tcpxo = {"rxdm", "tcpxo-plugin"}  # tests/roles/test_tcpxo.py and test_gate_fabric.py
-    between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow", "share-slow"}
-    assert set(FAULTS) | set(LUSTRE_FAULTS) | of_amd | of_tcpxo | between_nodes == set(faults.FAULTS)
+    of_shares = {name for name, fault in faults.FAULTS.items() if fault.of == "share"}  # test_gate_storage.py
+    between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow"}
+    assert set(FAULTS) | of_shares | of_amd | of_tcpxo | between_nodes == set(faults.FAULTS)
 
 
 def cut(tree: Tree) -> None:

@@ -37,6 +37,8 @@ OFF = {**RUNNING, "ActiveState": "inactive", "UnitFileState": "disabled"}
 WANTED = {"name": "slurmd", "enabled": True, "active": True}
 UNWANTED = {"name": "slurmd", "enabled": False, "active": False}
 
+RETRIED = {"ActiveState": "activating", "SubState": "auto-restart"}
+
 
 @pytest.mark.parametrize(
     ("wanted", "seen", "owed", "calls"),
@@ -47,6 +49,7 @@ UNWANTED = {"name": "slurmd", "enabled": False, "active": False}
         (WANTED, RUNNING, {"slurmd": "reload"}, [["reload", "slurmd"]]),
         (WANTED, RUNNING, {"slurmd": "restart"}, [["restart", "slurmd"]]),
         (WANTED, {**RUNNING, "ActiveState": "activating"}, {"slurmd": "restart"}, [["restart", "slurmd"]]),
+        (WANTED, {**RUNNING, **RETRIED}, {}, [["restart", "slurmd"]]),
         (WANTED, {**RUNNING, "UnitFileState": "static"}, {}, []),
         (WANTED, {**RUNNING, "UnitFileState": "masked"}, {}, [["enable", "slurmd"]]),
         (WANTED, {**RUNNING, "NeedDaemonReload": "yes"}, {}, [["daemon-reload"]]),

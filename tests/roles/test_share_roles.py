@@ -104,6 +104,37 @@ def test_a_secret_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
     }
 
 
+def weka(more: str) -> dict[str, Wanted]:
+    share = "kind: weka, backends: [weka1, weka2], file_system: scratch"
+    return nodes(made(f"storage: {{shares: {{/scratch: {{{share}{more}}}}}}}\n", "debian-13"))
+
+
+def test_weka_is_installed_from_its_backends_before_it_is_mounted_by_jobs_users_and_nobody_else() -> None:
+    digest = "0123456789abcdef" * 4
+    found = weka(f", installer_sha256: {digest}, interfaces: [ib0, ib1], auth_token: keys/weka.token")
+    unit = text(found["gpu1"], "/etc/systemd/system/scratch.mount")
+    assert "What=weka1,weka2/scratch\n" in unit and "Type=wekafs\n" in unit and "TimeoutSec=10min\n" in unit
+    assert "Requires=clusterwright-weka-agent.service\nAfter=clusterwright-weka-agent.service\n" in unit
+    token = "/etc/clusterwright/weka-scratch.token"
+    own = f"num_cores=2,net=ib0,net=ib1,dedicated_mode=none,auth_token_path={token},noatime,_netdev"
+    assert f"Options={own}\n" in unit
+    agent = text(found["gpu1"], "/etc/systemd/system/clusterwright-weka-agent.service")
+    assert f"ExecStart=/usr/lib/clusterwright/weka-agent --sha256={digest} weka1 weka2\n" in agent
+    order = [one.name for one in found["gpu1"].units if one.active]
+    chain = ["clusterwright-weka-agent", "scratch.mount", "clusterwright-gate", "slurmd"]
+    assert [name for name in order if name in chain] == chain
+    secret = next(file for file in found["gpu1"].files if file.path == token)
+    assert (secret.mode, secret.owner, secret.content) == (0o400, "root", None)
+
+
+def test_what_is_said_of_weka_stands_before_what_is_derived() -> None:
+    unit = text(weka("")["gpu1"], "/etc/systemd/system/scratch.mount")
+    assert "Options=num_cores=0,net=udp,noatime,_netdev\n" in unit
+    more = ", interfaces: [ib0], options: 'num_cores=4,dedicated_mode=full'"
+    unit = text(weka(more)["gpu1"], "/etc/systemd/system/scratch.mount")
+    assert "Options=net=ib0,num_cores=4,dedicated_mode=full,_netdev\n" in unit
+
+
 @pytest.mark.parametrize(
     ("network", "ranges"),
     [("10.1.4.0/22", "10.1.[4-7].*"), ("10.0.0.0/8", "10.*.*.*"), ("192.168.7.64/26", "192.168.7.[64-127]")],

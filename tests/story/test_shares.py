@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from .ground import Desk
@@ -24,6 +26,10 @@ storage:
       file_system: scratch
       networks: {o2ib: [ib0, ib1], tcp: []}
       throughput: 40 GB/s
+    /store: {kind: cephfs, monitors: [mon1, mon2], fsid: 7a3c0e9e-1f5c-4a2b-9d3e-0f1a2b3c4d5e, user: hpc,
+             keyring: keys/hpc.keyring}
+    /turbo: {kind: weka, backends: [weka1, weka2], file_system: turbo, interfaces: [ib2],
+             auth_token: keys/weka.token}
     /work: {kind: beegfs, management: bee1, connection_auth: keys/conn.auth}
 software:
   distribution: ubuntu-22.04
@@ -38,32 +44,73 @@ def test_shares_come_up_with_the_cluster_and_are_the_same_for_all_jobs(desk: Des
     assert desk.outcome("up", "--lab", "cluster.yaml")["accepted"]
     nodes = desk.outcome("up", "--lab", "cluster.yaml")["nodes"]
     assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
-    for share in ("/scratch", "/work"):
+    for share in ("/scratch", "/store", "/turbo", "/work"):
         assert _as_ada(desk, f"srun --nodelist=gpu1 sh -c 'hostname > {share}/of-ada'") == ""
         assert _as_ada(desk, f"srun --nodelist=gpu2 cat {share}/of-ada") == "gpu1"
 
 
-def test_an_evicted_client_takes_its_node_out_of_the_queue_until_it_is_mended(desk: Desk) -> None:
-    desk.run("node", "break", LAB, "gpu2", "lustre-evicted")
+def test_what_a_client_lost_takes_its_node_out_of_the_queue_until_it_is_mended(desk: Desk) -> None:
+    for number, fault in enumerate(("lustre-evicted", "cephfs-evicted", "weka-removed", "beegfs-over-tcp")):
+        desk.run("node", "break", LAB, "gpu2", fault, "--number", str(number))
     said = _on(desk, "gpu2", "/usr/lib/clusterwright/gate --quick", code=1)
     assert "FAIL lustre: expected 5 targets of scratch connected, seen scratch-MDT0000 EVICTED" in said
+    assert "FAIL cephfs: expected a client of /store that its servers know, seen blocklisted" in said
+    assert "FAIL weka: expected the client of /turbo joined to its cluster, seen client: STEM mode" in said
+    assert "FAIL beegfs: expected BeeGFS of bee1 over RDMA, seen fallback route to bee1-meta1" in said
     assert "clusterwright: gate lustre:" in desk.run("status", LAB)
     desk.run("node", "mend", LAB, "gpu2")
     _on(desk, "gpu2", "/usr/lib/clusterwright/gate --quick")
     assert "drained" not in desk.run("status", LAB)
 
 
+# As the unit is, with seconds where it has minutes.
+SOONER = """
+folder=/etc/systemd/system/clusterwright-gate.service.d; mkdir -p $folder
+printf '[Service]\\nRestartSec=1\\nExecStart=\\n' > $folder/90-sooner.conf
+echo 'ExecStart=/usr/lib/clusterwright/gate --boot --patience 1' >> $folder/90-sooner.conf
+for unit in beegfs-client clusterwright-late-shares; do
+    mkdir -p /etc/systemd/system/$unit.service.d
+    printf '[Service]\\nRestartSec=1\\n' > /etc/systemd/system/$unit.service.d/90-sooner.conf
+done
+"""
+TRIED = (
+    "until [ $(systemctl show --property=NRestarts --value clusterwright-gate) -ge 2 ]; do sleep 0.2; done"
+)
+
+
+def test_a_share_that_comes_hours_late_brings_its_node_back_by_itself(desk: Desk) -> None:
+    _on(desk, "gpu2", SOONER)
+    before = _booted(desk)
+    for number in range(4):
+        desk.run("node", "break", LAB, "gpu2", "share-away", "--number", str(number))
+    desk.start("ssh", LAB, "gpu2", "--", "systemctl", "reboot").communicate()
+    while _booted(desk) in ("", before):
+        time.sleep(0.3)
+    said = _on(desk, "gpu2", f"{TRIED}; systemctl is-active slurmd; cat /run/clusterwright/gate.json")
+    assert said.startswith("inactive\n") and "/scratch mounted" in said
+    desk.run("node", "mend", LAB, "gpu2")
+    assert _as_ada(desk, "timeout 60 srun --nodelist=gpu2 ls /scratch/of-ada /store/of-ada /turbo/of-ada")
+    assert _on(desk, "gpu2", "systemctl is-active clusterwright-gate slurmd").split() == ["active"] * 2
+
+
 def test_a_slow_share_is_no_accepted_cluster_and_nothing_is_left(desk: Desk) -> None:
     desk.run("node", "break", LAB, "gpu2", "share-slow")
     said = desk.run("accept", LAB, code=1)
     assert "share-rate" in said and "17.5 GB/s written" in said
-    assert "accept-" not in _on(desk, "front", "ls -A /scratch /work")
+    assert "accept-" not in _on(desk, "front", "ls -A /scratch /store /turbo /work")
     desk.run("destroy", LAB)
     assert not desk.left(LAB)
 
 
 def _as_ada(desk: Desk, command: str) -> str:
     return desk.run("ssh", LAB, "--user", "ada", "--", "sh", "-c", command).strip()
+
+
+def _booted(desk: Desk) -> str:
+    """When gpu2 booted; nothing while it does not answer."""
+    process = desk.start("ssh", LAB, "gpu2", "--", "cut", "-d ", "-f22", "/proc/1/stat")
+    said, _ = process.communicate()
+    return said if process.returncode == 0 else ""
 
 
 def _on(desk: Desk, node: str, script: str, code: int = 0) -> str:

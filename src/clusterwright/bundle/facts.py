@@ -104,9 +104,11 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "shares": handoff.storage["shares"],
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
         "mount_units": [
-            mount.unit for mount in shares.mounts(handoff, node, ("served", "nfs", "lustre", "cephfs"))
+            mount.unit
+            for mount in shares.mounts(handoff, node, ("served", "nfs", "lustre", "cephfs", "weka"))
         ],
         "lustre": _lustre(handoff, node),
+        "weka": list(shares.of_kind(handoff, node, "weka").values()),
         "site": node.site,
         "stack": stack_of(handoff, node),
         "traits": sorted(traits(handoff.hardware[node.machine])),

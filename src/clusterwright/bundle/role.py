@@ -41,6 +41,7 @@ ORDER = (
     "lustre_client",
     "beegfs_client",
     "cephfs_client",
+    "weka_client",
     "gpu_tuning",
     "podman",
     "gpu_containers",

@@ -14,8 +14,13 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
 _SERVED_OPTIONS = "vers=4.2,hard,noatime"
-PARALLEL = ("lustre", "beegfs", "cephfs")
-_PARALLEL_TYPES = ("lustre", "ceph")
+PARALLEL = ("lustre", "beegfs", "cephfs", "weka")
+_PARALLEL_TYPES = ("lustre", "ceph", "wekafs")
+_RDMA = CARDS["o2ib"]
+WEKA_AGENT = "clusterwright-weka-agent.service"
+_WEKA_JOINS = "10min"
+"""The first mount fetches the client, builds its driver and joins the cluster, for which it has 360 s alone
+(WEKA documentation, mount command options: join_timeout_secs)."""
 _ON = {"compute", "login"}
 """Parallel file systems are for where people and jobs are."""
 
@@ -30,6 +35,8 @@ class Mount:
     options: str
     after: tuple[str, ...] = ()
     """Units without which it cannot be."""
+    timeout: str = ""
+    """Of mounting, where systemd's own is too short."""
 
     @property
     def unit(self) -> str:
@@ -62,7 +69,8 @@ def unit_files(handoff: Handoff, node: Node, role: Role, template: Role) -> Iter
     """The mount units that a role brings, all from one template."""
     for mount in mounts(handoff, node, role.mounts):
         values = {"path": mount.path, "what": mount.what, "type": mount.type, "options": mount.options}
-        text = template.text("share.mount.j2", {**values, "after": mount.after})
+        more = {"after": mount.after, "timeout": mount.timeout}
+        text = template.text("share.mount.j2", {**values, **more})
         affects = (f"{mount.unit}:restart",) if mount.type in _PARALLEL_TYPES else ()
         yield NodeFile(f"/etc/systemd/system/{mount.unit}", text, (), affects=affects)
 
@@ -76,10 +84,29 @@ def _mount(handoff: Handoff, path: str, share: Mapping[str, Any]) -> Mount:
         case "lustre":
             what = f"{':'.join(share['mgs'])}:/{share['file_system']}{share['directory'] or ''}"
             return Mount(path, what, "lustre", share["options"], ("clusterwright-lnet.service",))
+        case "weka":
+            what = f"{','.join(share['backends'])}/{share['file_system']}"
+            return Mount(path, what, "wekafs", _weka_options(path, share), (WEKA_AGENT,), _WEKA_JOINS)
         case _:
             what = f"{','.join(share['monitors'])}:{share['directory'] or '/'}"
             own = f"name={share['user']},fs={share['file_system']},conf={ceph_conf(share)}"
             return Mount(path, what, "ceph", f"{own},{share['options']}")
+
+
+def _weka_options(path: str, share: Mapping[str, Any]) -> str:
+    """A core for each interface, which jobs may use as well, else UDP; what is said stands before."""
+    said = [word for word in share["options"].split(",") if word]
+    rails = [f"net={name}" for name in share["interfaces"]] or ["net=udp"]
+    derived = [f"num_cores={len(share['interfaces'])}", *rails]
+    derived += ["dedicated_mode=none"] if share["interfaces"] else []
+    names = {word.partition("=")[0] for word in said}
+    own = [word for word in derived if word.partition("=")[0] not in names]
+    token = [f"auth_token_path={weka_token(path)}"] if share["auth_token"] else []
+    return ",".join([*own, *token, *said])
+
+
+def weka_token(path: str) -> str:
+    return f"/etc/clusterwright/weka-{path.strip('/').replace('/', '-')}.token"
 
 
 def ceph_conf(share: Mapping[str, Any]) -> str:
@@ -123,6 +150,8 @@ def key_files(handoff: Handoff, node: Node, role: Role) -> Iterator[str]:
                 yield ceph_keyring(share)
             elif share["kind"] == "beegfs" and share["connection_auth"]:
                 yield beegfs_files(path)[1]
+            elif share["kind"] == "weka" and share["auth_token"]:
+                yield weka_token(path)
 
 
 def secrets(handoff: Handoff) -> Mapping[str, str]:
@@ -133,6 +162,8 @@ def secrets(handoff: Handoff) -> Mapping[str, str]:
             found[ceph_keyring(share)] = share["keyring"]
         if share["kind"] == "beegfs" and share["connection_auth"]:
             found[beegfs_files(path)[1]] = share["connection_auth"]
+        if share["kind"] == "weka" and share["auth_token"]:
+            found[weka_token(path)] = share["auth_token"]
     return found
 
 
@@ -182,9 +213,13 @@ def to_prove(handoff: Handoff, node: Node) -> dict[str, dict[str, Any]]:
             networks = sorted(_reached_over(handoff, node, share))
             found[path] = {"kind": "lustre", "file_system": share["file_system"], "networks": networks}
         elif share["kind"] == "cephfs":
-            found[path] = {"kind": "cephfs", "fsid": share["fsid"]}
+            own = {"fsid": share["fsid"], "user": share["user"], "configuration": ceph_conf(share)}
+            found[path] = {"kind": "cephfs", **own}
         elif share["kind"] == "beegfs":
-            found[path] = {"kind": "beegfs", "configuration": beegfs_files(path)[0]}
+            rdma = share["rdma"] and bool(_RDMA & {nic.kind for nic in handoff.hardware[node.machine].nics})
+            found[path] = {"kind": "beegfs", "management": share["management"], "rdma": rdma}
+        elif share["kind"] == "weka":
+            found[path] = {"kind": "weka", "file_system": share["file_system"]}
     return found
 
 

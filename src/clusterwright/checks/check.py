@@ -25,6 +25,7 @@ from clusterwright.checks import (
     software,
     storage,
     surroundings,
+    weka,
 )
 from clusterwright.checks.rule import Rule
 from clusterwright.finding import Finding, Where
@@ -43,6 +44,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     people,
     storage,
     parallel,
+    weka,
     power,
     fabric,
     cloud,

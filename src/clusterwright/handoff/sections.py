@@ -131,10 +131,23 @@ class CephFsShare(_Closed):
     options: str
 
 
+class WekaShare(_Closed):
+    """A WEKA file system outside. `auth_token` is a file beside the description, and secret."""
+
+    kind: Literal["weka"]
+    throughput: int | None
+    backends: list[str]
+    file_system: str
+    installer_sha256: str | None
+    interfaces: list[str]
+    auth_token: str | None
+    options: str
+
+
 class StorageSection(_Closed):
     """Shared file systems by mount point."""
 
-    shares: dict[str, ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare]
+    shares: dict[str, ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare | WekaShare]
 
 
 class PartitionSection(_Closed):

@@ -45,8 +45,8 @@ VENDOR_FOLDER = "/run/simulated-vendors"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """Of a machine in Debian's words."""
 _DRIVERS = {"amdgpu", "driver"}
-KERNEL = "kernel"
-"""A distribution's, and yet simulated: a node is a container and boots none."""
+PLAYED = ("kernel", "ceph")
+"""No container boots a kernel or mounts CephFS: what the distribution carries for that is played, too."""
 _PREINSTALLED = "580.95.05"
 """The driver of a node whose pool has none in its lock."""
 
@@ -172,12 +172,12 @@ def simulated_vendors(lock: Lock, home: LabHome) -> Mirror | None:
 
 
 def vendors_packages(lock: Lock) -> list[Wanted]:
-    """What a lock has that no distribution carries."""
+    """What a lock has that no distribution carries, and what of it no container can use."""
     return [
         Wanted(component, row.version, package, version)
         for rows in lock.pools.values()
         for component, row in rows.items()
-        if row.repository != DISTRIBUTION or component == KERNEL
+        if row.repository != DISTRIBUTION or component in PLAYED
         for package, version in row.packages.items()
     ]
 

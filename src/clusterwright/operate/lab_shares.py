@@ -38,17 +38,22 @@ def _played(row: Mapping[str, Any]) -> SimulatedShare:
     folder = f"{_FOLDER}/{_name(_folder(row))}"
     match row["kind"]:
         case "lustre":
-            servers = [nid for entry in row["mgs"] for nid in entry.split(",")]
-            return SimulatedShare("lustre", row["file_system"], tuple(servers), folder)
+            servers = tuple(nid for entry in row["mgs"] for nid in entry.split(","))
+            return SimulatedShare("lustre", row["file_system"], servers, folder)
         case "beegfs":
             return SimulatedShare("beegfs", row["management"], (row["management"],), folder)
+        case "weka":
+            return SimulatedShare("weka", row["file_system"], tuple(row["backends"]), folder)
         case _:
-            return SimulatedShare("cephfs", row["file_system"], tuple(row["monitors"]), folder)
+            servers = tuple(row["monitors"])
+            return SimulatedShare("cephfs", row["file_system"], servers, folder, fsid=row["fsid"])
 
 
 def _folder(row: Mapping[str, Any]) -> str:
     """The same for two mounts of one file system."""
-    whose = {"lustre": "file_system", "beegfs": "management", "cephfs": "fsid"}[row["kind"]]
+    whose = {"lustre": "file_system", "beegfs": "management", "cephfs": "fsid", "weka": "file_system"}[
+        row["kind"]
+    ]
     return f"{row['kind']}-{row[whose]}"
 
 

@@ -118,6 +118,11 @@ FORMS: Mapping[str, Form] = {
     ),
     parallel.CEPH_NAME: Form("name in Ceph", "Write letters, digits, '.', '_' and '-', without `client.`"),
     parallel.FSID: Form("fsid of Ceph", "Write the UUID that `ceph fsid` tells"),
+    parallel.WEKA_NAME: Form(
+        "name of a WEKA file system",
+        "Write 1 to 32 letters, digits, '_', '.' and '-', for instance `scratch`",
+    ),
+    parallel.SHA256: Form("SHA-256", "Write its 64 hexadecimal digits, as `sha256sum` tells them"),
     surroundings.URL: Form(
         "http or https URL",
         "Write `http://host:port`, without a user or password",

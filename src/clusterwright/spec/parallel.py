@@ -19,6 +19,8 @@ INTERFACE = r"^[A-Za-z][A-Za-z0-9._-]{0,14}$"
 LUSTRE_NAME = r"^[A-Za-z0-9_-]{1,8}$"
 CEPH_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 FSID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+WEKA_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$"
+SHA256 = r"^[0-9a-f]{64}$"
 
 Server = Annotated[str, Field(pattern=SERVER, max_length=253)]
 Path = Annotated[str, Field(pattern=PATH, max_length=255)]
@@ -86,4 +88,26 @@ class CephFs(_Parallel):
     """Mount options."""
 
 
-PARALLEL = (Lustre, BeeGfs, CephFs)
+class Weka(_Parallel):
+    """A WEKA file system, mounted on compute and login nodes by its stateless client."""
+
+    kind: Literal["weka"]
+    """A WEKA file system outside the cluster."""
+    backends: Annotated[list[Server], OneOrMany(), Field(min_length=1)]
+    """Host names or addresses of backend servers. The agent is installed from one of them, and the client has
+    their version."""
+    file_system: Annotated[str, Field(pattern=WEKA_NAME)]
+    """Name of the file system."""
+    installer_sha256: Annotated[str, Field(pattern=SHA256)] | None = None
+    """SHA-256 of the installer that the backends hand out (`curl http://BACKEND:14000/dist/v1/install |
+    sha256sum`); another one is not run."""
+    interfaces: list[Interface] = []
+    """Interfaces that the client uses past the kernel (DPDK), a core each. Without any it uses UDP."""
+    auth_token: Beside | None = None
+    """File beside the description with a token, for a file system that asks for one (`weka user login`). Keep
+    it out of the repository."""
+    options: Options = "noatime"
+    """Mount options. What is said of `num_cores`, `dedicated_mode` or `net` stands before what is derived."""
+
+
+PARALLEL = (Lustre, BeeGfs, CephFs, Weka)

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
-from clusterwright.spec.parallel import BeeGfs, CephFs, Lustre, Options, Path, Server
+from clusterwright.spec.parallel import BeeGfs, CephFs, Lustre, Options, Path, Server, Weka
 from clusterwright.spec.quantity import Bytes
 
 
@@ -43,7 +43,7 @@ def _with_home(value: object) -> object:
 
 
 Share = Annotated[
-    Served | ExistingNfs | Lustre | BeeGfs | CephFs | Filestore | ManagedLustre,
+    Served | ExistingNfs | Lustre | BeeGfs | CephFs | Weka | Filestore | ManagedLustre,
     Field(discriminator="kind"),
     BeforeValidator(_served_unless_said),
 ]

@@ -15,7 +15,7 @@ from clusterwright.providers.lab import simulate, simulators
 from clusterwright.providers.lab.simulators.bandwidth import bus_bandwidth
 from clusterwright.providers.lab.simulators.facts import cuda_of, model_named
 from clusterwright.providers.lab.simulators.faults import FAULTS, NoSuchPart, clear, inject
-from clusterwright.providers.lab.simulators.hardware import Hardware
+from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedShare
 from clusterwright.providers.lab.simulators.partitions import profiles
 
 HGX = MACHINES["hgx-h100"]
@@ -25,6 +25,9 @@ PACKAGE = Path(simulators.__file__).parent
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_changes_the_state_survives_its_file_and_can_be_taken_back(name: str) -> None:
     healthy = MACHINES["mi300x"] if FAULTS[name].vendor == "amd" else HGX
+    kind = name.partition("-")[0]
+    share = SimulatedShare(kind if kind in ("beegfs", "cephfs", "weka") else "lustre", "x", ("s",), "/x")
+    healthy = replace(healthy, shares=(share,))
     broken = inject(healthy, name)
     assert broken != healthy
     assert Hardware.from_json(broken.as_json()) == broken

@@ -50,6 +50,9 @@ class Node:
             process.kill()
             return 124, f"{argv[0]}: no answer in {self.timeout:.0f} s"
 
+    def mounted(self, point: str) -> bool:
+        return any(line.split()[1:2] == [point] for line in self.read("/proc/self/mounts").splitlines())
+
     def keep(self, file: str, content: str) -> None:
         """Left in /run/clusterwright, whole or not at all."""
         self.place(f"/run/clusterwright/{file}", content)
@@ -70,6 +73,11 @@ class Node:
     def stack(self) -> dict:
         """The locked components that this node has, by name."""
         return self.planned.get("stack", {})
+
+    def file_systems(self, kind: str) -> dict:
+        """The planned parallel file systems of a kind, by mount point."""
+        rows = self.planned.get("file_systems", {})
+        return {path: row for path, row in sorted(rows.items()) if row["kind"] == kind}
 
     @property
     def health(self) -> dict:

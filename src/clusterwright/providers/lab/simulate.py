@@ -17,7 +17,7 @@ from pathlib import Path
 from clusterwright.finding import Where, refuse
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.files import link, place, remove_tree, write_atomically, write_json
-from clusterwright.providers.lab.simulators import capabilities, rdma
+from clusterwright.providers.lab.simulators import capabilities, client_state, rdma
 from clusterwright.providers.lab.simulators.facts import model_named
 from clusterwright.providers.lab.simulators.hardware import (
     GpuState,
@@ -61,6 +61,7 @@ def write_hardware(folder: Path, hardware: Hardware) -> None:
     if any(model_named(gpu.model).mig for gpu in nvidia):
         _write_capabilities(folder, replace(hardware, gpus=tuple(nvidia)))
     write_tree(folder / "class", rdma.tree(hardware))
+    write_tree(folder / "clients", client_state.tree(hardware))
     write_words(folder, hardware)
     write_json(folder / "hardware.json", hardware.as_json())
 
@@ -74,17 +75,20 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Over real ones: no container mounts CephFS, rates of shares and cards are the simulated state's, and
-    # some vendors' images cannot be had.
-    for path in (
-        "/usr/local/bin/fio",
-        "/usr/local/bin/ib_write_bw",
-        "/usr/local/bin/podman",
-        "/usr/sbin/mount.ceph",
-    ):
+    # Over real ones: rates of shares and cards are the simulated state's, and some vendors' images cannot be had.
+    for path in ("/usr/local/bin/fio", "/usr/local/bin/ib_write_bw", "/usr/local/bin/podman"):
         name = path.rpartition("/")[2]
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
         place(root, path, launcher, 0o755)
+    # What the backends' installer leaves; `attach` shows it to a node with such a share.
+    for name, path in (
+        ("weka", "bin/weka"),
+        ("weka-agent", "bin/weka-agent"),
+        ("mount.wekafs", "sbin/mount.wekafs"),
+    ):
+        launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
+        place(root, f"{PROGRAMS}/weka/{path}", launcher, 0o755)
+    place(root, "/etc/systemd/system/weka-agent.service", (programs / "weka-agent.service").read_text())
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
@@ -167,6 +171,7 @@ def write_words(folder: Path, hardware: Hardware) -> None:
     flags = {
         "preinstalled": bool(hardware.driver_version),
         "rxdm-failed": hardware.rxdm == "failed",
+        "weka": any(share.kind == "weka" for share in hardware.shares),
         **{vendor: vendor in vendors for vendor in ("amd", "nvidia")},
     }
     for name, flag in flags.items():

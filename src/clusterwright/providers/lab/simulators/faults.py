@@ -26,6 +26,10 @@ class NoSuchPart(ValueError):
     """The node has no GPU, card or parallel file system of this number, or there is no fault of this name."""
 
 
+_KINDS = {"lustre": "Lustre", "beegfs": "BeeGFS", "cephfs": "CephFS", "weka": "WEKA"}
+"""What the names of faults begin with that one kind of parallel file system has."""
+
+
 def inject(hardware: Hardware, name: str, index: int = 0) -> Hardware:
     """The hardware with one more fault; injecting one twice changes nothing."""
     wanted = Injected(name, index)
@@ -39,8 +43,9 @@ def inject(hardware: Hardware, name: str, index: int = 0) -> Hardware:
         raise NoSuchPart(f"the node has no {of} {index}")
     if FAULTS[name].vendor and FAULTS[name].vendor != _vendor(hardware, index):
         raise NoSuchPart(f"{name} is no fault of GPU {index} of the node, {hardware.gpus[index].model}")
-    if name.startswith("lustre-") and hardware.shares[index].kind != "lustre":
-        raise NoSuchPart(f"share {index} of the node is no Lustre file system")
+    kind = name.partition("-")[0]
+    if kind in _KINDS and hardware.shares[index].kind != kind:
+        raise NoSuchPart(f"share {index} of the node is no {_KINDS[kind]} file system")
     return with_faults(hardware, (*(fault for fault in hardware.faults if fault != wanted), wanted))
 
 
@@ -183,6 +188,14 @@ _ALL = (
           _share(lambda share: replace(share, targets_down=(1,)))),
     Fault("lustre-over-tcp", "share", "its servers are reached over TCP instead of the fabric",
           _share(lambda share: replace(share, network="tcp"))),
+    Fault("beegfs-target-down", "share", "one of its storage targets is offline",
+          _share(lambda share: replace(share, targets_down=(1,)))),
+    Fault("beegfs-over-tcp", "share", "its servers are reached over a fallback route instead of RDMA",
+          _share(lambda share: replace(share, network="tcp"))),
+    Fault("cephfs-evicted", "share", "its metadata servers evicted this client and blocklisted it",
+          _share(lambda share: replace(share, state="evicted"))),
+    Fault("weka-removed", "share", "its cluster removed this client, as it does after an hour without a word",
+          _share(lambda share: replace(share, state="evicted"))),
     Fault("driver-mismatch", "node", "another driver is loaded than is installed", _other_driver),
     Fault("fabric-manager", "node", "Fabric Manager does not start",
           lambda hardware, _: replace(hardware, fabric_manager="failed")),

@@ -10,7 +10,7 @@ from pathlib import Path
 from . import shares
 from .node import Answer, Node
 
-_KINDS = ("lustre", "beegfs", "cephfs")
+_KINDS = ("lustre", "beegfs", "cephfs", "weka")
 _REAL = "/usr/bin/fio"
 _PROBE = b"clusterwright" * 4096
 _SEQUENTIAL = ("read", "write")

@@ -67,18 +67,20 @@ class SimulatedNic:
 class SimulatedShare:
     """A parallel file system outside, as its servers are to this node; its files lie on the host."""
 
-    kind: Literal["lustre", "beegfs", "cephfs"]
+    kind: Literal["lustre", "beegfs", "cephfs", "weka"]
     name: str
-    """Lustre's or CephFS's name of the file system; of BeeGFS, its management host."""
+    """Its name; of BeeGFS, the management host."""
     servers: tuple[str, ...]
-    """NIDs of the management server, monitors, or the management host."""
+    """NIDs of the management server, monitors, the management host, or backends."""
     folder: str
     """Where the node sees the host's folder, for a mount to bind."""
     state: Literal["ok", "away", "evicted"] = "ok"
     slow: bool = False
     """Reads and writes reach a quarter of what the network allows."""
     network: str = ""
-    """LNet network that the servers are reached over, where it is not the one that was asked for."""
+    """What the servers are reached over (an LNet network, or `tcp`), where it is not what was asked for."""
+    fsid: str = ""
+    """Of CephFS."""
     targets: int = 4
     """Object storage targets, beside one metadata target."""
     targets_down: tuple[int, ...] = ()

@@ -20,6 +20,7 @@ PROGRAMS = {
     "amd-smi": "amd:amd_smi",
     "beegfs-client": "services:start:",
     "broadcast_perf": "nccl_tests:answer:",
+    "ceph": "ceph:ceph",
     "dcgmi": "dcgmi:answer",
     "enroot": "toolkit:enroot",
     "fi_info": "libfabric:answer",
@@ -34,6 +35,7 @@ PROGRAMS = {
     "lustre_rmmod": "lnet:remove_modules",
     "mount.ceph": "ceph:mount",
     "mount.lustre": "lustre:mount",
+    "mount.wekafs": "weka:mount",
     "nv-fabricmanager": "services:start:",
     "nv-hostengine": "services:start:",
     "nvcc": "toolkit:nvcc",
@@ -48,6 +50,8 @@ PROGRAMS = {
     "reduce_scatter_perf": "nccl_tests:answer:",
     "rocm-smi": "amd:rocm_smi",
     "sendrecv_perf": "nccl_tests:answer:",
+    "weka": "weka:weka",
+    "weka-agent": "services:start:",
 }
 """Program → module and function; a colon at the end: one simulator of several programs, told which."""
 REFUSAL = "a simulator of clusterwright's lab; this machine is no lab node, so it refuses to run"

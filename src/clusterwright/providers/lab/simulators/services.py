@@ -88,12 +88,18 @@ def beegfs_client(node: Node) -> str:
     return ""
 
 
+def weka_agent(_: Node) -> str:
+    """It needs nothing: the mount asks it for everything."""
+    return ""
+
+
 _DAEMONS: dict[str, Callable[[Node], str]] = {
     "beegfs-client": beegfs_client,
     "nv-fabricmanager": fabric_manager,
     "nv-hostengine": host_engine,
     "nvidia-imex": imex,
     "nvidia-persistenced": persistenced,
+    "weka-agent": weka_agent,
 }
 _SAID = {
     "nv-fabricmanager": "Successfully configured all the available NVSwitches to route GPU NVLink traffic.",

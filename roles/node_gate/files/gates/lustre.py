@@ -1,4 +1,4 @@
-"""Parallel file systems: the one that is planned, all of its servers, over the planned network."""
+"""Lustre: the file system that is planned, all of its servers, over the planned network."""
 
 from __future__ import annotations
 
@@ -12,13 +12,6 @@ NAME = re.compile(
 STATES = ("FULL", "IDLE")  # an OST that nobody used for a while is disconnected until it is (LU-7236)
 SHOWN = 3  # a file system has hundreds of targets, and a Reason of Slurm's is one line
 NETWORK = re.compile(r"^\s*- net type: (\S+)\n(.*?)(?=^\s*- net type: |\Z)", re.MULTILINE | re.DOTALL)
-
-
-def lustre_shares(node: Node) -> dict:
-    """The planned Lustre file systems, by mount point."""
-    return {
-        path: row for path, row in node.planned.get("file_systems", {}).items() if row["kind"] == "lustre"
-    }
 
 
 def lnet(node: Node) -> str:
@@ -39,9 +32,9 @@ def lnet(node: Node) -> str:
 def lustre(node: Node) -> str:
     """The planned file system is mounted, and its targets are connected over a planned network."""
     told = []
-    for path, row in sorted(lustre_shares(node).items()):
+    for path, row in node.file_systems("lustre").items():
         name = row["file_system"]
-        if not any(line.split()[1:2] == [path] for line in node.read("/proc/self/mounts").splitlines()):
+        if not node.mounted(path):
             raise Unseen(f"{path} is not mounted, see mounts")
         status, output = node.run("lfs", "getname", path)
         found = NAME.search(output)
