@@ -82,7 +82,7 @@ def test_a_share_that_comes_hours_late_brings_its_node_back_by_itself(desk: Desk
         desk.run("node", "break", LAB, "gpu2", "share-away", "--number", str(number))
     desk.start("ssh", LAB, "gpu2", "--", "systemctl", "poweroff", "--force", "--force").communicate()
     failed = desk.outcome("up", "--lab", "cluster.yaml", code=1)["nodes"]["gpu2"]["message"]
-    assert "FAIL mounts: expected /scratch mounted, seen not mounted" in failed
+    assert "mount.lustre" in failed and "Is the MGS running?" in failed
     said = _on(desk, "gpu2", f"{TRIED}; systemctl is-active slurmd; cat /run/clusterwright/gate.json")
     assert said.startswith("inactive\n") and "/scratch mounted" in said
     desk.run("node", "mend", LAB, "gpu2")
