@@ -75,7 +75,7 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Over real ones: rates of shares and cards are the simulated state's, and some vendors' images cannot be had.
+    # Over real ones: rates follow the simulated state, and some vendors' images cannot be had.
     for path in ("/usr/local/bin/fio", "/usr/local/bin/ib_write_bw", "/usr/local/bin/podman"):
         name = path.rpartition("/")[2]
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
