@@ -16,7 +16,7 @@ from .harness import Synthesis, arguments, synthesise
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-BUILT = {"aws"}
+BUILT = {"aws", "gcp"}
 SIGNER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFJlYWRPbmx5QnlUZXN0c09mUHJvZ3JhbXNPblRoZUNsb3Vk"
 
 
@@ -63,8 +63,15 @@ def test_program(file: Path, request: pytest.FixtureRequest) -> None:
             assert any(name.partition(".")[0] == key for name in told.replace | told.update), (one.type, key)
     assert sorted(made.outputs) == ["cluster", "login_address", "ssh_command"]
     handoff = loads(made.outputs["cluster"])
-    machines = {name for kind in ("aws:ec2/instance:Instance",) for name in made.of(kind)}
-    assert {node.name for node in handoff.nodes} == machines
+    assert {node.name for node in handoff.nodes} == _machines(made)
+
+
+def _machines(made: Synthesis) -> set[str]:
+    google = made.of("gcp:compute/instance:Instance").values()
+    return {
+        *made.of("aws:ec2/instance:Instance"),
+        *(one.inputs["labels"]["clusterwright-node"] for one in google),
+    }
 
 
 def test_same_description_same_program() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pulumi
 
@@ -15,6 +16,10 @@ from clusterwright.plan import plan
 from clusterwright.providers.lab.resource import Cluster as LabCluster
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.load import LoadedSpec, load
+
+if TYPE_CHECKING:
+    from clusterwright.providers.aws import Cluster as AwsCluster
+    from clusterwright.providers.gcp import Cluster as GcpCluster
 
 Outputs = Mapping[str, pulumi.Input[str]]
 _CLOUDS = {"aws": "pulumi_aws", "gcp": "pulumi_gcp"}
@@ -56,21 +61,23 @@ def _cloud(loaded: LoadedSpec, provider: str) -> Outputs:
         what = f"Pulumi's SDK for {provider} is not installed"
         raise refuse("CW7101", loaded.where("site"), what, remedy)
     planned = plan(loaded.spec)
+    cluster = _made(provider)(planned.spec.cluster, planned, signer=_signer(loaded))
+    return {
+        "cluster": cluster.handoff,
+        "login_address": cluster.login_address,
+        "ssh_command": cluster.ssh_command,
+    }
+
+
+def _made(provider: str) -> type[AwsCluster] | type[GcpCluster]:
+    """Each SDK takes its time to import, and what one stack needs is one of them."""
     if provider == "aws":
         from clusterwright.providers.aws import Cluster as AwsCluster
 
-        cluster = AwsCluster(planned.spec.cluster, planned, signer=_signer(loaded))
-        return {
-            "cluster": cluster.handoff,
-            "login_address": cluster.login_address,
-            "ssh_command": cluster.ssh_command,
-        }
-    raise refuse(
-        "CW7100",
-        loaded.where("site"),
-        f"a stack cannot make a cluster on {provider} yet",
-        f"Rehearse it on this machine with `clusterwright up --lab {Path(loaded.file).name}`",
-    )
+        return AwsCluster
+    from clusterwright.providers.gcp import Cluster as GcpCluster
+
+    return GcpCluster
 
 
 def _signer(loaded: LoadedSpec) -> str:

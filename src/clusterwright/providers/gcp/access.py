@@ -28,7 +28,7 @@ class Doors(pulumi.ComponentResource):
         ssh_from: Sequence[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`project`: the network's. `inside`: the range of the nodes. Other machines there stay as they are."""
+        """`project`: the network's. `inside`: the range of the nodes. Other machines are not opened."""
         super().__init__("clusterwright:gcp:Doors", name, None, opts)
         self._own = pulumi.ResourceOptions(parent=self)
         self._name, self._project, self._network = name, project, network
