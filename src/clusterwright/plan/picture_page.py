@@ -25,8 +25,8 @@ def text() -> str:
 
 
 _LEAD = (
-    "Drawn from their plans by `python -m clusterwright.plan.picture_page`. A box with points is a fabric; lines",
-    "are the cards of one machine.",
+    "Drawn from their plans by `python -m clusterwright.plan.picture_page`.",
+    "A box with points is a fabric; lines are the cards of one machine.",
 )
 
 
