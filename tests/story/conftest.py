@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from clusterwright.providers.lab import host
 from clusterwright.providers.lab.home import LabHome
 
-from .ground import Desk
+from .ground import Desk, cleared
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -21,10 +20,5 @@ def able() -> None:
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A module's machine; whatever its tests left running is destroyed, and nothing may remain."""
-    desk = Desk(tmp_path_factory.mktemp("desk"))
-    yield desk
-    for home in sorted((desk.state / "clusterwright" / "clusters").glob("[a-z]*")):
-        desk.run("destroy", home.name)
-    left = desk.left()
-    shutil.rmtree(desk.folder, ignore_errors=True)
-    assert not left
+    with cleared(Desk(tmp_path_factory.mktemp("desk"))) as made:
+        yield made

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ class Desk:
     """Where commands are typed."""
 
     folder: Path
+    inside: tuple[str, ...] = ()
+    """What each command begins with, where all of them run in a network of their own."""
 
     @property
     def state(self) -> Path:
@@ -51,7 +54,7 @@ class Desk:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [str(Path(sys.executable).with_name("clusterwright")), *words],
+            [*self.inside, str(Path(sys.executable).with_name("clusterwright")), *words],
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -132,13 +135,25 @@ class Desk:
         """What labs of this desk left on the machine; labs of other people are not looked at."""
         home = LabHome.of_user(self.environment)
         keys = [lab_key(home, name) for name in names or LABS]
-        return {trace for trace in _traces() if any(key in trace for key in keys)}
+        return {trace for trace in _traces(self.inside) if any(key in trace for key in keys)}
 
 
-def _traces() -> Iterator[str]:
+@contextmanager
+def cleared(desk: Desk) -> Iterator[Desk]:
+    """Whatever was left running there is destroyed at the end, and nothing may remain."""
+    yield desk
+    for home in sorted((desk.state / "clusterwright" / "clusters").glob("[a-z]*")):
+        desk.run("destroy", home.name)
+    left = desk.left()
+    shutil.rmtree(desk.folder, ignore_errors=True)
+    assert not left
+
+
+def _traces(inside: tuple[str, ...]) -> Iterator[str]:
     """Every interface, table, mount, control group and machine."""
-    for command in (["ip", "-brief", "link"], ["nft", "list", "tables"]):
-        yield from subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    for words in (["ip", "-brief", "link"], ["nft", "list", "tables"]):
+        argv = [*inside, *words]
+        yield from subprocess.run(argv, capture_output=True, text=True, check=True).stdout.splitlines()
     yield from Path("/proc/self/mounts").read_text().splitlines()
     yield from map(str, Path("/sys/fs/cgroup").glob("*/clusterwright/*"))
     for command in Path("/proc").glob("[0-9]*/cmdline"):

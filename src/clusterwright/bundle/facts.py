@@ -48,6 +48,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "rest": (_switch(scheduler["rest"]),),
         "monitoring": (_switch(software["monitoring"]),),
         "containers": (_switch(software["containers"]),),
+        "images": (_switch(software["images"]),),
         "shares": (_switch(handoff.storage["shares"]),),
         "mounts": tuple(sorted({share["kind"] for share in shares.mounted(handoff, node).values()})),
         "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
@@ -101,6 +102,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "security_mirror": surroundings["security_mirror"],
         "time_servers": surroundings["time_servers"],
         "selinux": rules_for({**handoff.software, **handoff.storage}),
+        "images": handoff.software["images"],
         "shares": handoff.storage["shares"],
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
         "mount_units": [

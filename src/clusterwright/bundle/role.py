@@ -44,6 +44,7 @@ ORDER = (
     "weka_client",
     "gpu_tuning",
     "podman",
+    "container_images",
     "gpu_containers",
     "slurm_database",
     "slurm_controller",

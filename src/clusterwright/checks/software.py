@@ -99,6 +99,20 @@ def part_unknown(outline: Outline) -> Iterator[Problem]:
             yield Problem("software.distribution", what, "Take another distribution")
 
 
+@rule(
+    "CW1250",
+    "A source of images, but no images",
+    source="nodes load what `software.images` names",
+    example="software: {image_source: 'http://mirror/images@sha256:…'}",
+)
+def image_source_without_images(outline: Outline) -> Iterator[Problem]:
+    """The source has nothing to give: images are named by their digests, and none is."""
+    software = outline.spec.software
+    if software.image_source and not software.images:
+        what = "'image_source' without 'images' has no effect"
+        yield Problem("software.image_source", what, "Name `software.images`, or remove it")
+
+
 _WITH_INFINIBANDS_TOOLS = {"infiniband", "mrdma"}
 """Amazon's own cards have tools of their own."""
 

@@ -57,8 +57,8 @@ class Handoff:
     """`release`, `partitions`, `accounts`, `options`, `accounting`, `rest`, `cgroup`, `config_overrides`,
     `mig`: instances by pool and minor of their GPU."""
     software: Mapping[str, Any]
-    """`distribution`, `packages`, `slurm_repository`, `containers`, `monitoring`; the lock: `stacks` by pool,
-    `repositories`."""
+    """`distribution`, `packages`, `slurm_repository`, `containers`, `images`, `monitoring`; the lock:
+    `stacks` by pool, `repositories`."""
     version: int = VERSION
 
     @property

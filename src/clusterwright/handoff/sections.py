@@ -242,6 +242,14 @@ class VendorRepositorySection(_Closed):
     fingerprint: str | None
 
 
+class ImagesSection(_Closed):
+    """Container images that nodes load: `digest` is of the source's list, from which all else follows."""
+
+    source: str
+    digest: str
+    names: list[str]
+
+
 class SoftwareSection(_Closed):
     """What is installed, and from where: `stacks` by pool and component, `repositories` by architecture."""
 
@@ -250,6 +258,7 @@ class SoftwareSection(_Closed):
     slurm_source: Literal["distribution", "repository"]
     slurm_repository: RepositorySection | None
     containers: bool
+    images: ImagesSection | None
     monitoring: bool
     stacks: dict[str, dict[str, ComponentSection]]
     repositories: dict[str, dict[str, VendorRepositorySection]]

@@ -7,6 +7,7 @@ from typing import Any
 
 from clusterwright.plan.model import ClusterPlan, Mirror
 from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Locked, Source
+from clusterwright.spec.software import Software, image_name
 
 MIRROR = "mirror"
 """The name of the one repository that stands for all of the vendors'."""
@@ -21,10 +22,20 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
         "slurm_source": plan.slurm_source,
         "slurm_repository": wishes.slurm_repository.model_dump() if wishes.slurm_repository else None,
         "containers": wishes.containers,
+        "images": _images(wishes),
         "monitoring": wishes.monitoring,
         "stacks": _stacks(plan.lock, mirror),
         "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
     }
+
+
+def _images(wishes: Software) -> Mapping[str, Any] | None:
+    """What nodes load by themselves, and from where."""
+    if not wishes.image_source:
+        return None
+    source, _, digest = wishes.image_source.partition("@")
+    names = sorted({image_name(image) for image in wishes.images})
+    return {"source": source.rstrip("/"), "digest": digest, "names": names}
 
 
 def locked_in(software: Mapping[str, Any]) -> Lock:

@@ -23,12 +23,19 @@ Distribution = Literal[
 
 PACKAGE = r"^[a-z0-9][a-z0-9+.:-]+$"
 IMAGE = r"^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)+(:[A-Za-z0-9_][A-Za-z0-9._-]*)?@sha256:[0-9a-f]{64}$"
+IMAGE_SOURCE = r"^https?://[^\s/@]+(/[^\s@]*)?@sha256:[0-9a-f]{64}$"
 REPOSITORY = r"^(https?://[^\s/@]+|file:/)(/[^\s]*)?$"
 COMPONENT = r"^[a-z][a-z0-9_]{0,30}$"
 _CLAUSE = r"(==|!=|<=|>=|<|>|~=)? *[0-9][0-9A-Za-z.+_-]*(\.\*)?"
 _WORD = r"(any|lts|production|feature|open|proprietary|generic|hwe|aws|gcp)"
 VERSION = rf"^({_CLAUSE}( *, *{_CLAUSE})*|{_WORD})( {_WORD})*$"
 SUITE = r"^[A-Za-z0-9.][A-Za-z0-9./_-]*$"
+
+
+def image_name(image: str) -> str:
+    """An image as people know it: by its tag, where it has one."""
+    name, _, _digest = image.partition("@")
+    return name if ":" in name.rpartition("/")[2] else image
 
 
 def _as_text(value: object) -> object:
@@ -85,5 +92,8 @@ class Software(Described):
     images: list[Annotated[str, Field(pattern=IMAGE)]] = []
     """Container images that an offline bundle brings along, each by its digest:
     `registry.example.org/team/tool:1.0@sha256:…`."""
+    image_source: Annotated[str, Field(pattern=IMAGE_SOURCE)] | None = None
+    """Where compute and login nodes load `images` from: the folder `images` of an offline bundle, with the
+    digest of its list. `clusterwright bundle` says it."""
     monitoring: StrictBool = True
     """Prometheus on the controller, node exporters everywhere, alert rules."""

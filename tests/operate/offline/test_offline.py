@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from small_registry import Registry
+from small_registry import Registry, digest
 from small_world import Small, secret_key, serve
 
 from clusterwright.bundle.offline import transactions
@@ -236,6 +236,10 @@ def test_container_images_of_the_description_are_there_and_one_that_is_not_is_na
     inspect = ["skopeo", "inspect", f"oci:{collected.folder}/images/amd64:{registry.name}:1.0"]
     seen = subprocess.run(inspect, check=True, capture_output=True, text=True).stdout
     assert json.loads(seen)["Architecture"] == "amd64"
+    listed = (collected.folder / "images/index.json").read_bytes()
+    assert collected.images == digest(listed)
+    index = (collected.folder / "images/amd64/index.json").read_bytes()
+    assert json.loads(listed) == {"amd64": digest(index)}
 
 
 def test_the_same_world_is_the_same_bundle(made: World, tmp_path: Path) -> None:

@@ -120,6 +120,10 @@ def _lines(collected: Collected, url: str) -> list[str]:
     lines = ["surroundings:", f"  package_mirror: {url}/distribution"]
     if collected.secured:
         lines.append(f"  security_mirror: {url}/security")
+    if collected.mirrored or collected.images:
+        lines.append("software:")
     if collected.mirrored:
-        lines += ["software:", f"  mirror: {{url: '{url}', key: key.asc}}"]
+        lines.append(f"  mirror: {{url: '{url}', key: key.asc}}")
+    if collected.images:
+        lines.append(f"  image_source: {url}/images@{collected.images}")
     return lines

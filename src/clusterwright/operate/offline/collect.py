@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,10 @@ from clusterwright.catalog.distributions import Distribution, distribution
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.handoff import Handoff
+from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline import origins, suites, wheels
 from clusterwright.operate.offline.apt import Apt, Archive, Origin
-from clusterwright.operate.offline.images import Layout
+from clusterwright.operate.offline.images import INDEX, Layout
 from clusterwright.operate.offline.origins import DISTRIBUTION, SECURITY
 from clusterwright.operate.offline.place import place
 from clusterwright.operate.offline.publish import Contents, publish
@@ -58,6 +60,8 @@ class Collected:
     """Whether its nodes have packages that are not the distribution's."""
     secured: bool
     """Whether it has the distribution's security updates in an archive of their own."""
+    images: str = ""
+    """The digest of the list of container images; empty where it has none."""
 
 
 @dataclass
@@ -103,9 +107,11 @@ def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) 
     store = Store(wishes.out / ".cache" / "files")
     store.clear()
     work = _Work(subject, wishes, report, contents, store)
+    indices: dict[str, str] = {}
     for architecture in architectures:
         _packages(work, architecture, [one for one in wanted if one.architecture == architecture])
-        _images(work, Layout(work.cache / "images" / architecture, architecture))
+        indices |= _images(work, Layout(work.cache / "images" / architecture, architecture))
+    images = _list_of_images(work, indices) if indices else ""
     if wishes.wheels:
         _wheels(work)
     report(Event("publish", "started", f"{len(contents.files)} files, index and signatures"))
@@ -114,7 +120,7 @@ def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) 
     findings = tuple(work.findings[key] for key in sorted(work.findings))
     report(Event("publish", "changed", str(folder)))
     secured = any(path.startswith(f"{SECURITY}/dists/") for path in contents.files)
-    return Collected(folder, len(contents.files), size, findings, _mirrored(handoff), secured)
+    return Collected(folder, len(contents.files), size, findings, _mirrored(handoff), secured, images)
 
 
 def _packages(work: _Work, architecture: str, wanted: list[Transaction]) -> None:
@@ -194,7 +200,8 @@ def _fetch(work: _Work, apt: Apt, files: dict[str, Archive]) -> None:
             work.contents.files[path] = archive.sha256
 
 
-def _images(work: _Work, layout: Layout) -> None:
+def _images(work: _Work, layout: Layout) -> Mapping[str, str]:
+    """The digest of an architecture's index, where it has images."""
     folder = f"images/{layout.architecture}"
     had = []
     for image in work.subject.images:
@@ -211,6 +218,15 @@ def _images(work: _Work, layout: Layout) -> None:
     if had:
         for path, file in layout.publish(had).items():
             work.contents.files[f"{folder}/{path}"] = work.store.take(file, link=True)
+    return {layout.architecture: f"sha256:{work.contents.files[f'{folder}/{INDEX}']}"} if had else {}
+
+
+def _list_of_images(work: _Work, indices: Mapping[str, str]) -> str:
+    """Its digest, from which the one of everything below `images` follows."""
+    file = work.cache / "images" / "list.json"
+    write_atomically(file, json.dumps(indices, indent=1, sort_keys=True) + "\n")
+    digest = work.contents.files[f"images/{INDEX}"] = work.store.take(file)
+    return f"sha256:{digest}"
 
 
 def _wheels(work: _Work) -> None:

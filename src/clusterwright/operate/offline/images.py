@@ -12,6 +12,7 @@ from typing import Any
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline.store import sha256_of
 from clusterwright.operate.program import Failed, run
+from clusterwright.spec.software import image_name
 
 _NAME = "org.opencontainers.image.ref.name"
 _TAG = re.compile(r":[^:/@]+(?=@)")
@@ -49,7 +50,7 @@ class Layout:
         manifests = []
         for image in sorted(images):
             row = known[image]
-            manifests.append({**row, "annotations": {_NAME: shown(image)}})
+            manifests.append({**row, "annotations": {_NAME: image_name(image)}})
             files |= {f"blobs/sha256/{blob.name}": blob for blob in self._blobs(row)}
         content = {"schemaVersion": 2, "manifests": manifests}
         write_atomically(index, json.dumps(content, indent=1, sort_keys=True) + "\n")
@@ -75,12 +76,6 @@ class Layout:
         if not _whole(manifest):
             return [manifest]
         return [blob for blob in self._blobs(row) if not _whole(blob)]
-
-
-def shown(image: str) -> str:
-    """Its name as people know it: by its tag, where it has one."""
-    name, _, _digest = image.partition("@")
-    return name if _TAG.search(image) else image
 
 
 def _whole(blob: Path) -> bool:

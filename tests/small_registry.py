@@ -64,7 +64,7 @@ class Registry:
 
 
 @contextmanager
-def serving(home: Path) -> Iterator[Registry]:
+def serving(home: Path, port: int = 0) -> Iterator[Registry]:
     """Where HOME is this folder, programs take it without TLS."""
     made = Registry(0, {"/v2/": ("application/json", b"{}")})
 
@@ -81,11 +81,11 @@ def serving(home: Path) -> Iterator[Registry]:
         def log_message(self, format: str, *arguments: object) -> None:
             """pytest's output is no place for it."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     made.port = server.server_port
     threading.Thread(target=server.serve_forever, daemon=True).start()
     settings = home / ".config/containers/registries.conf"
-    settings.parent.mkdir(parents=True)
+    settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(f'[[registry]]\nlocation = "127.0.0.1:{made.port}"\ninsecure = true\n')
     yield made
     server.shutdown()
