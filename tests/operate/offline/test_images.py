@@ -9,10 +9,10 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from small_registry import Registry, digest
 
 from clusterwright.operate.offline.images import Layout
 from clusterwright.operate.program import Failed
+from small_registry import Registry, digest
 
 pytestmark = pytest.mark.skipif(not shutil.which("skopeo"), reason="needs skopeo")
 

@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from small_registry import Registry, digest
 from small_world import Small, secret_key, serve
 
 from clusterwright.bundle.offline import transactions
@@ -30,6 +29,7 @@ from clusterwright.plan.model import Ground, Mirror
 from clusterwright.plan.software.lock import Lock, Locked, Source
 from clusterwright.providers.lab.rootfs import PACKAGES as BOOTS
 from clusterwright.spec.load import loads
+from small_registry import Registry, digest
 
 DESCRIPTION = """
 cluster: small
