@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, Stack
+from .conftest import ROOT, Failed, Stack
 
 pytestmark = pytest.mark.engine
 SIGNER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFJlYWRPbmx5QnlUZXN0c09mUHJvZ3JhbXNPblRoZUNsb3Vk"
@@ -26,6 +26,16 @@ pools:
   head: {roles: [controller, login], machine: m7i.large}
   gpu: {roles: compute, machine: g5.8xlarge, nodes: "gpu[1-3]"}
   debug: {roles: compute, count: 1, machine: g5.8xlarge}
+"""
+GOOGLE = """
+cluster: cloudy
+site: {provider: gcp, project: example-hpc, region: us-central1, zone: us-central1-a, network: 10.50.0.0/20}
+pools:
+  head: {roles: [controller, login], machine: n2-standard-4}
+  gpu: {roles: compute, machine: a3-highgpu-8g, nodes: "gpu[1-3]"}
+  debug: {roles: compute, count: 1, machine: g2-standard-8}
+storage: {shares: {/home: {kind: filestore, size: 1 TiB}}}
+software: {distribution: ubuntu-24.04}
 """
 Cloud = Callable[[str], Stack]
 
@@ -88,3 +98,40 @@ def test_life_of_a_cluster_on_aws(cloud: Stack, project: Path, log: Path) -> Non
         "update aws:ec2/instance:Instance head",
         "update aws:ec2/launchTemplate:LaunchTemplate debug-001",
     ]
+
+
+def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Path) -> None:
+    describe(project, GOOGLE)
+    first = cloud.run("up")
+    made = sum(first["changes"].values())
+    handoff = json.loads(first["outputs"]["cluster"])
+    assert handoff["storage"]["shares"]["/home"]["server"] == "home.storage.cloudy.internal"
+    assert first["outputs"]["ssh_command"].startswith("gcloud compute ssh cloudy-head")
+    deeds(log)
+    assert cloud.up() == {"same": made}
+
+    # One node more, one less, a larger controller, another disk, and more space for people.
+    changed = GOOGLE.replace("gpu[1-3]", "gpu[1-2,4]").replace("n2-standard-4", "n2-standard-8")
+    changed = changed.replace("count: 1,", "count: 1, disk: 300 GiB,").replace("1 TiB", "1280 GiB")
+    describe(project, changed)
+    cloud.up()
+    assert deeds(log) == [
+        "create gcp:compute/instance:Instance cloudy-debug-001",
+        "create gcp:compute/instance:Instance cloudy-gpu4",
+        "delete gcp:compute/instance:Instance cloudy-debug-001",
+        "delete gcp:compute/instance:Instance cloudy-gpu3",
+        "update gcp:compute/instance:Instance cloudy-head",
+        "update gcp:filestore/instance:Instance cloudy-home",
+    ]
+
+    # What people keep is there after a destroy, with the network that it is in; no secret is in the state.
+    with pytest.raises(Failed, match="protected"):
+        cloud.run("destroy")
+    gone = deeds(log)
+    assert "delete gcp:compute/instance:Instance cloudy-head" in gone
+    assert not [deed for deed in gone if "filestore" in deed or deed.endswith("Network cloudy-host-0")], gone
+    assert "correct horse" not in kept_text(cloud)
+
+
+def kept_text(stack: Stack) -> str:
+    return (stack.project.parent / f"state/.pulumi/stacks/clusterwright/{stack.name}.json").read_text()
