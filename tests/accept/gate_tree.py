@@ -364,7 +364,10 @@ def _system(tree: Tree, memory_mib: int, cpus: int) -> None:
     tree.program(
         "modinfo",
         f"""[ -e {root}/built/$2/$5 ] || {{ echo "modinfo: ERROR: Module $5 not found."; exit 1; }}
-echo "/lib/modules/$2/$(cat {root}/built/$2/$5)" """,
+case $4 in
+filename) echo "/lib/modules/$2/$(cat {root}/built/$2/$5)" ;;
+*) cat {root}/built/$4 2> /dev/null || true ;;
+esac""",
     )
     tree.program(
         "systemctl",

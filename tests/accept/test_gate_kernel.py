@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import gate_tree
 from gate_tree import NEXT_KERNEL, Tree, needs_mknod
 
@@ -44,6 +46,49 @@ def test_secure_boot_asks_for_the_key_that_signs_modules(healthy: Tree) -> None:
     healthy.write("/etc/dkms/site.der", "")
     healthy.program("mokutil", script.format(state, "is already enrolled"))
     assert healthy.seen("secure-boot") == "/etc/dkms/site.der is enrolled"
+
+
+def certificate(tree: Tree) -> str:
+    """The site's own, on the node; its serial number as modinfo prints one."""
+    path = tree.root / "etc/clusterwright/module-signing.pem"
+    argv = ["openssl", "req", "-new", "-x509", "-nodes", "-newkey", "rsa:2048", "-subj", "/CN=Site modules"]
+    made = ["-keyout", str(tree.root / "key"), "-out", str(path)]
+    subprocess.run([*argv, *made], check=True, capture_output=True)
+    asked = ["openssl", "x509", "-in", str(path), "-noout", "-serial"]
+    told = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    digits = told.partition("=")[2]
+    return ":".join(digits[at : at + 2] for at in range(0, len(digits), 2))
+
+
+@needs_mknod
+def test_a_module_that_the_sites_key_did_not_sign_is_named(healthy: Tree) -> None:
+    serial = certificate(healthy)
+    assert healthy.seen("modules") == "not signed"
+    healthy.write("/built/signer", "Site modules\n")
+    healthy.write("/built/sig_key", f"{serial}\n")
+    assert healthy.failed() == []
+    healthy.write("/built/signer", "DKMS module signing key\n")
+    healthy.write("/built/sig_key", "0A:BC\n")
+    [gate] = [one for one in healthy.run()[2]["gates"] if one["status"] == "fail"]
+    assert (gate["name"], gate["seen"]) == ("modules", "signed by DKMS module signing key (ABC)")
+    assert gate["expected"].startswith(
+        "module nvidia (driver) built for kernel 6.12.43-amd64, signed by Site"
+    )
+
+
+@needs_mknod
+def test_a_sites_certificate_is_asked_for_in_the_form_that_mokutil_reads(healthy: Tree) -> None:
+    certificate(healthy)
+    path = "/etc/clusterwright/module-signing.pem"
+    healthy.write("/etc/dkms/framework.conf.d/clusterwright.conf", f'mok_certificate="{path}"\n')
+    read = "openssl x509 -inform der -in $2 -noout"
+    script = f'case $1 in --sb-state) echo "SecureBoot enabled" ;; *) {read} && echo "$2 {{}}" ;; esac'
+    healthy.program("mokutil", script.format("is not enrolled"))
+    [gate] = [one for one in healthy.run()[2]["gates"] if one["name"] == "secure-boot"]
+    der = f"{healthy.root}/run/clusterwright/module-signing.der"
+    assert gate["remedy"] == f"Run `mokutil --import {der}`, reboot, and confirm it on the console"
+    healthy.program("mokutil", script.format("is already enrolled"))
+    assert healthy.run()[1]["secure-boot"] == "pass"
 
 
 @needs_mknod

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clusterwright.bundle import generated, shares
+from clusterwright.bundle import generated, shares, signing
 from clusterwright.bundle.collection import INSTALL, digest
 from clusterwright.bundle.facts import facts, stack_of, values
 from clusterwright.bundle.packages import held_by, packages_of
@@ -129,6 +129,7 @@ class Bundle:
             *generated.attached(self._handoff, self._attachments),
             *generated.vendors(self._handoff, node, self._attachments),
             *generated.modules(installed),
+            *signing.files(self._handoff, installed, self._attachments),
         )
         rendered = (file for file in self._files if set(file.roles) & set(node.roles))
         generic = (

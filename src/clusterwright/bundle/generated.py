@@ -36,7 +36,9 @@ def attachments(handoff: Handoff) -> tuple[str, ...]:
     vendors = (row for rows in handoff.software["repositories"].values() for row in rows.values())
     keys += sorted({row["key"] for row in vendors if row["key"]})
     steps = sorted({hook["run"] for hook in handoff.cluster["hooks"]})
-    return (*handoff.cluster["surroundings"]["certificate_authorities"], *keys, *steps)
+    signing = handoff.software.get("module_signing")
+    signers = [signing["certificate"]] if signing else []
+    return (*handoff.cluster["surroundings"]["certificate_authorities"], *keys, *signers, *steps)
 
 
 def steps(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:

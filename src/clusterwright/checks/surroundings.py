@@ -138,6 +138,21 @@ def cannot_pull(outline: Outline) -> Iterator[Problem]:
     yield Problem("converge", what, f"Write `converge: push`, or take {', '.join(able[:-1])} or {able[-1]}")
 
 
+@rule(
+    "CW1289",
+    "A signing key that is lent to nodes that pull",
+    source="a key that is in a bundle or a secret of each node is on each node for good",
+    example="converge: pull, software: {module_signing: {key: mok.key, certificate: mok.pem}}",
+)
+def signing_key_and_pull(outline: Outline) -> Iterator[Problem]:
+    """The key is placed in a node's memory while packages are installed, and taken away: only push can."""
+    if outline.spec.converge == "pull" and outline.spec.software.module_signing:
+        what = "nodes that pull install packages by themselves, and would have to keep the signing key"
+        yield Problem(
+            "software.module_signing", what, "Write `converge: push`, or leave signing to DKMS's own key"
+        )
+
+
 def _can_pull(one: Distribution) -> bool:
     return _numbers(one.python) >= _numbers(_ANSIBLE_NEEDS) and "age" in one.parts["pull"].packages
 

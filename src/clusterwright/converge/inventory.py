@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from clusterwright.bundle import rows
+from clusterwright.bundle import rows, signing
 from clusterwright.bundle.wanted import Kind, Wanted
 from clusterwright.converge.target import Target
 from clusterwright.handoff import Handoff
@@ -40,6 +40,7 @@ def write(
     common = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "clusterwright_keys_file": str(folder / KEYS_FILE),
+        "clusterwright_signing_key": signing.KEY if signing.KEY in keys else "",
     }
     inventory = folder / "hosts.json"
     _write(inventory, {"all": {"hosts": hosts, "children": groups, "vars": common}})

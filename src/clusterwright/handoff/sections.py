@@ -250,6 +250,13 @@ class ImagesSection(_Closed):
     names: list[str]
 
 
+class ModuleSigningSection(_Closed):
+    """Files beside the description: a private key, which is secret, and its certificate."""
+
+    key: str
+    certificate: str
+
+
 class SoftwareSection(_Closed):
     """What is installed, and from where: `stacks` by pool and component, `repositories` by architecture."""
 
@@ -262,6 +269,7 @@ class SoftwareSection(_Closed):
     monitoring: bool
     stacks: dict[str, dict[str, ComponentSection]]
     repositories: dict[str, dict[str, VendorRepositorySection]]
+    module_signing: ModuleSigningSection | None = None
 
 
 class Document(_Closed):

@@ -26,6 +26,7 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
         "monitoring": wishes.monitoring,
         "stacks": _stacks(plan.lock, mirror),
         "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
+        **({"module_signing": wishes.module_signing.model_dump()} if wishes.module_signing else {}),
     }
 
 

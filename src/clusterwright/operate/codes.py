@@ -198,4 +198,9 @@ CODES: Mapping[str, Meaning] = {
         "A distribution's archive keeps the newest build of a kernel and drops the one before.",
         "versions: {kernel: 6.12.107}, after the next update for security",
     ),
+    "CW8061": Meaning(
+        "The key that signs kernel modules cannot be used",
+        "`software.module_signing` names a private key and its certificate, which are looked at first.",
+        "software: {module_signing: {key: mok.key, certificate: other.pem}}",
+    ),
 }

@@ -22,7 +22,13 @@ def install(desired: Desired, image: Image, builder: Target, report: Report) -> 
     wanted = Wanted(builder.name, image.kind)
     run = desired.home.new_run("bake")
     done = push(
-        desired.handoff, [builder], {builder.name: wanted}, run_dir=run, report=report, phase="install"
+        desired.handoff,
+        [builder],
+        {builder.name: wanted},
+        run_dir=run,
+        report=report,
+        phase="install",
+        keys=desired.lent,
     )
     for result in done.broken.values():
         if gone := dropped(desired.handoff, result.message):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from clusterwright.bundle import generated
+from clusterwright.bundle import generated, signing
 from clusterwright.bundle.build import Bundle
 from clusterwright.bundle.wanted import Image, Wanted
 from clusterwright.finding import Finding, Refused, Where
@@ -17,6 +17,7 @@ from clusterwright.handoff import Handoff
 from clusterwright.operate import vendor_keys
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.keys import cluster_keys, secrets_beside
+from clusterwright.operate.module_signing import SigningPair, signing_pair
 from clusterwright.operate.pull.wheels import lock
 from clusterwright.render.file import NodeFile
 
@@ -33,7 +34,17 @@ class Desired:
 
     @cached_property
     def keys(self) -> Mapping[str, bytes]:
-        return {**cluster_keys(self.home, self.handoff), **secrets_beside(self.folder, self.handoff)}
+        kept = {**cluster_keys(self.home, self.handoff), **secrets_beside(self.folder, self.handoff)}
+        return {**kept, **self.lent}
+
+    @cached_property
+    def lent(self) -> Mapping[str, bytes]:
+        """Path on the node → what lies there only while packages are installed."""
+        return {signing.KEY: self._signing.key} if self._signing else {}
+
+    @cached_property
+    def _signing(self) -> SigningPair | None:
+        return signing_pair(self.handoff, self.folder, self.home.keys)
 
     @cached_property
     def bundle(self) -> Bundle:
@@ -66,4 +77,6 @@ class Desired:
                 missing.append(Finding("CW8004", Where(path), f"cannot be read ({error})", remedy))
         if missing:
             raise Refused(missing)
+        if self._signing:
+            texts[self.handoff.software["module_signing"]["certificate"]] = self._signing.certificate
         return {**texts, **vendor_keys.texts(self.handoff, self.home.root / "vendor-keys")}

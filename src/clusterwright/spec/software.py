@@ -70,6 +70,16 @@ class Repository(Described):
     """Path of the public key that signs its index (of RPMs, repomd.xml), beside the description."""
 
 
+class ModuleSigning(Described):
+    """The site's own key that signs the kernel modules which DKMS builds, for machines with Secure Boot."""
+
+    key: Beside
+    """File beside the description with the private key: PEM, without a passphrase, mode 0600. Keep it out of
+    the repository. It lies in a node's memory while packages are installed there, and nowhere else."""
+    certificate: Beside
+    """File beside the description with its certificate, as PEM: what the machines' firmware knows."""
+
+
 class Software(Described):
     """Wishes; what is not said here follows from the distribution."""
 
@@ -86,6 +96,8 @@ class Software(Described):
     """Where Slurm's packages come from, when not from the distribution."""
     mirror: Repository | None = None
     """One repository that has every package of the lock, in place of the vendors' own."""
+    module_signing: ModuleSigning | None = None
+    """Sign kernel modules with this key. Without one, DKMS makes a key for each machine or image."""
     containers: StrictBool = False
     """Install podman, the container runtime that the distribution carries. enroot, pyxis and Apptainer are
     wished for in `versions`."""

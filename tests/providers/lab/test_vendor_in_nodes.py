@@ -38,6 +38,11 @@ INSTALL = (
     " cuda-toolkit-13-0 libnccl-dev nccl-tests gdrcopy nvidia-container-toolkit >/dev/null 2>&1"
     " && echo installed"
 )
+SIGNING = (
+    "openssl req -new -x509 -nodes -newkey rsa:2048 -subj '/CN=Site modules' -keyout /run/key"
+    " -out /etc/cert.pem 2> /dev/null; mkdir -p /etc/dkms/framework.conf.d; printf "
+    "'mok_signing_key=/run/key\\nmok_certificate=/etc/cert.pem\\n' > /etc/dkms/framework.conf.d/site.conf"
+)
 SERVICES = "nvidia-persistenced nvidia-fabricmanager nvidia-dcgm"
 
 
@@ -63,7 +68,9 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     assert world.on(node, f"dkms status nvidia; ls /lib/modules/{KERNEL}-amd64/updates 2>&1 | wc -l") == (
         f"nvidia/{DRIVER}: added\n1\n"
     ), "no headers, no module"
+    world.on(node, SIGNING)
     world.on(node, "apt-get -qq install -y --no-install-recommends linux-headers-amd64 > /dev/null 2>&1")
+    assert world.on(node, f"modinfo -k {KERNEL}-amd64 -F signer nvidia gdrdrv") == "Site modules\n" * 2
     built = world.on(node, f"modinfo -k {KERNEL}-amd64 -F filename nvidia; dkms status nvidia")
     assert built == (
         f"/lib/modules/{KERNEL}-amd64/updates/dkms/nvidia.ko\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 
@@ -17,6 +18,10 @@ LOADED = {
 OWN = re.compile(r"/kernel/drivers/")  # where a kernel keeps the drivers that come with it
 PACKAGE = re.compile(r'^PACKAGE_(NAME|VERSION)="?([^"\s]+)"?', re.MULTILINE)
 CERTIFICATE = re.compile(r'^mok_certificate="?([^"\s]+)"?', re.MULTILINE)
+SITE = "/etc/clusterwright/module-signing.pem"  # there where modules are signed with the site's own key
+ENROLLED_AS = "/run/clusterwright/module-signing.der"  # mokutil reads no PEM
+SUBJECT = re.compile(r"^ *commonName *= *(.+)$", re.MULTILINE)
+SERIAL = re.compile(r"^serial=([0-9A-Fa-f]+)", re.MULTILINE)
 BUILT = re.compile(r'^BUILT_MODULE_NAME\[\d+\]="?([^"\s]+)"?', re.MULTILINE)
 
 
@@ -74,6 +79,7 @@ def secure_boot(node: Node) -> str:
             "Run `dkms generate_mok`, enrol what it makes with `mokutil --import`, and build the modules anew"
         )
         raise Unmet("modules signed with a key of this machine", "DKMS has no key", remedy)
+    certificate = _as_der(node, certificate)
     _, said = node.run("mokutil", "--test-key", certificate)
     if "already enrolled" not in said:
         remedy = f"Run `mokutil --import {certificate}`, reboot, and confirm it on the console"
@@ -92,8 +98,19 @@ def _certificates(node: Node) -> list[str]:
     return [*configured, "/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub"]
 
 
+def _as_der(node: Node, certificate: str) -> str:
+    text = node.read(certificate)
+    if not text.startswith("-----BEGIN"):
+        return certificate
+    path = node.path(ENROLLED_AS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(base64.b64decode("".join(text.partition("-----END")[0].splitlines()[1:])))
+    return str(path)
+
+
 def gaps(node: Node, kernel: str) -> Iterator[Unmet]:
-    """Each module of the lock that is not built for a kernel."""
+    """Each module of the lock that is not built for a kernel, or not signed with the site's key."""
+    site = _site(node) if node.path(SITE).exists() else None
     for component, module in wanted(node):
         expected = f"module {module} ({component}) built for kernel {kernel}"
         status, found = node.run("modinfo", "--set-version", kernel, "--field", "filename", module)
@@ -101,6 +118,37 @@ def gaps(node: Node, kernel: str) -> Iterator[Unmet]:
             yield Unmet(expected, *_why(node, kernel, module))
         elif OWN.search(found):
             yield Unmet(expected, f"only the kernel's own, {found}", _rebuild(kernel))
+        elif site and _signer(node, kernel, module) != site:
+            told = _signer(node, kernel, module)
+            seen = f"signed by {told[0]} ({told[1]})" if told[1] else "not signed"
+            remedy = f"Remove it (`dkms uninstall`) and run `clusterwright up`, which lends the key of {SITE}"
+            yield Unmet(f"{expected}, signed by {site[0]} ({site[1]})", seen, remedy)
+
+
+def _site(node: Node) -> tuple[str, str]:
+    """Common name and serial number of the site's certificate."""
+    path = str(node.path(SITE))
+    _, told = node.run(
+        "openssl", "x509", "-in", path, "-noout", "-serial", "-subject", "-nameopt", "multiline"
+    )
+    name, serial = SUBJECT.search(told), SERIAL.search(told)
+    if not serial:
+        said = (told or "no answer").splitlines()[-1]
+        raise Unmet(f"the certificate {SITE}", said, "Run `clusterwright up`: it places the certificate")
+    return name[1].strip() if name else "", _plain(serial[1])
+
+
+def _signer(node: Node, kernel: str, module: str) -> tuple[str, str]:
+    """The same of who signed a module, as its signature tells them; empty where it has none."""
+    told = []
+    for field in ("signer", "sig_key"):
+        status, value = node.run("modinfo", "--set-version", kernel, "--field", field, module)
+        told.append("" if status else value.strip())
+    return told[0], _plain(told[1])
+
+
+def _plain(serial: str) -> str:
+    return serial.replace(":", "").upper().lstrip("0")
 
 
 def _why(node: Node, kernel: str, module: str) -> tuple[str, str]:

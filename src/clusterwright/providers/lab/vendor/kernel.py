@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 SIMULATED = "SIMULATED by clusterwright's lab\n"
+SIGN_FILE = rf"""#!/bin/sh
+# {SIMULATED.strip()}: `sign-file HASH KEY CERTIFICATE MODULE`, as Linux's own, which
+# comes with a kernel: a real signature (PKCS #7) behind the module (include/linux/module_signature.h).
+set -e
+made=$(mktemp)
+trap 'rm -f "$made"' EXIT
+openssl cms -sign -binary -noattr -nocerts -md "$1" -inkey "$2" -signer "$3" -outform DER \
+    -in "$4" -out "$made"
+size=$(stat --format=%s "$made")
+cat "$made" >> "$4"
+printf '\0\0\2\0\0\0\0\0' >> "$4"
+printf "$(printf '\\%03o\\%03o\\%03o\\%03o' 0 0 $((size / 256)) $((size % 256)))" >> "$4"
+printf '~Module signature appended~\n' >> "$4"
+"""
 
 
 def image(name: str) -> dict[str, str]:
@@ -21,6 +35,7 @@ def headers(name: str) -> dict[str, str]:
     return {
         f"{folder}/.config": f'# {SIMULATED}CONFIG_MODULES=y\nCONFIG_MODULE_SIG_HASH="sha256"\n',
         f"{folder}/include/config/kernel.release": f"{name}\n",
+        f"{folder}/scripts/sign-file": SIGN_FILE,
     }
 
 

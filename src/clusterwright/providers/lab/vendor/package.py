@@ -194,7 +194,9 @@ def _kernel(_: VendorPackage, what: str) -> Files:
 
 def _headers(_: VendorPackage, what: str) -> Files:
     build = f"/usr/lib/modules/{what}/build"
-    placed = {path: (0o644, text) for path, text in kernel.headers(what).items()}
+    placed = {
+        path: (0o755 if text.startswith("#!") else 0o644, text) for path, text in kernel.headers(what).items()
+    }
     return {**placed, build: (0, f"/usr/src/linux-headers-{what}")}
 
 
