@@ -99,5 +99,5 @@ def test_nodes_that_build_modules_are_told_of_certificate_and_key() -> None:
 
 def test_nodes_that_pull_would_have_to_keep_the_key() -> None:
     loaded = loads(text(converge="pull"))
-    assert "CW1289" in {finding.code for finding in check(loaded.spec, loaded.where)}
-    assert "CW1289" not in {finding.code for finding in check(loads(text()).spec, loaded.where)}
+    assert "CW1298" in {finding.code for finding in check(loaded.spec, loaded.where)}
+    assert "CW1298" not in {finding.code for finding in check(loads(text()).spec, loaded.where)}

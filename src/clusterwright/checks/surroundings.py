@@ -139,7 +139,7 @@ def cannot_pull(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
-    "CW1289",
+    "CW1298",
     "A signing key that is lent to nodes that pull",
     source="a key that is in a bundle or a secret of each node is on each node for good",
     example="converge: pull, software: {module_signing: {key: mok.key, certificate: mok.pem}}",
