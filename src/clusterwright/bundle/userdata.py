@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 
 import yaml
 
@@ -17,30 +18,41 @@ LIMIT = 16 * 1024
 """EC2's, before its own encoding: docs.aws.amazon.com, Run commands at launch (2026-11)."""
 _AGENT = "/usr/lib/clusterwright/pull"
 _UNITS = ("clusterwright-pull.service", "clusterwright-pull.timer")
+_KEEP = "clusterwright-keep.service"
 _AUTHORITY = "/etc/clusterwright/pull-authority.pem"
 
 
 def user_data(
-    cluster: str, url: str, signer: str, authority: str | None = None, node: str | None = None
+    cluster: str,
+    url: str,
+    signer: str,
+    authority: str | None = None,
+    node: str | None = None,
+    keep: Sequence[str] = (),
 ) -> str:
     """A cloud-config. `signer` is a public key; `authority` the certificate that vouches for the store,
     where no authority that machines trust anyway does; `node` its name, where the cloud gives the machine
-    another one. All else is the same for every node."""
+    another one; `keep` a disk that outlives the machine and the paths that are on it. All else is the same
+    for every node."""
     config = {"cluster": cluster, "url": url, "signer": signer}
     files = [_zipped(_AGENT, _text("pull"), "0755")]
-    files += [_zipped(f"/etc/systemd/system/{unit}", _text(unit), "0644") for unit in _UNITS]
+    units = [_KEEP, *_UNITS] if keep else list(_UNITS)
+    files += [_zipped(f"/etc/systemd/system/{unit}", _text(unit), "0644") for unit in units]
+    if keep:
+        files.append(_zipped("/usr/lib/clusterwright/keep", _text("keep"), "0755"))
+        files.append(_plain("/etc/clusterwright/keep", "".join(f"{word}\n" for word in keep)))
     if authority:
         config["authority"] = _AUTHORITY
-        files.append({"path": _AUTHORITY, "permissions": "0644", "content": authority})
+        files.append(_plain(_AUTHORITY, authority))
     text = json.dumps(config, indent=1, sort_keys=True) + "\n"
-    files.append({"path": "/etc/clusterwright/pull.json", "permissions": "0644", "content": text})
+    files.append(_plain("/etc/clusterwright/pull.json", text))
     named = {"hostname": node, "prefer_fqdn_over_hostname": False} if node else {}
     body = {
         **named,
         "write_files": files,
         "runcmd": [
             ["systemctl", "daemon-reload"],
-            ["systemctl", "enable", "--now", "--no-block", *_UNITS],
+            ["systemctl", "enable", "--now", "--no-block", *units],
         ],
     }
     return "#cloud-config\n" + yaml.safe_dump(body, sort_keys=False, width=110)
@@ -48,6 +60,10 @@ def user_data(
 
 def _text(name: str) -> str:
     return (root() / "roles" / "pull" / "files" / name).read_text()
+
+
+def _plain(path: str, text: str) -> dict[str, str]:
+    return {"path": path, "permissions": "0644", "content": text}
 
 
 def _zipped(path: str, text: str, mode: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from types import ModuleType
 from clusterwright.catalog.machine_catalog import MachineCatalog
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.checks import (
+    amazon,
     capacity,
     cloud,
     fabric,
@@ -50,6 +51,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     cloud,
     capacity,
     google,
+    amazon,
     surroundings,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clusterwright.spec.aws_storage import Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
 from clusterwright.spec.parallel import Lustre
@@ -12,6 +13,12 @@ from clusterwright.spec.storage import ExistingNfs, Share
 EXPORT = "/share"
 """Name of the one share of a Filestore instance."""
 _NFS = "vers=4.1,hard,noatime"
+_EFS = "vers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2,noresvport"
+"""Amazon EFS User Guide, recommended NFS mount settings (2026-11)."""
+_OPENZFS = "vers=4.2,nconnect=16,rsize=1048576,wsize=1048576,hard,noatime"
+"""Amazon FSx for OpenZFS User Guide, mounting from Linux (2026-11)."""
+NOT_YET = "unmade"
+"""Stands for the name that Amazon gives a Lustre file system when it is made, and that the stack fills in."""
 
 
 def mounted_shares(spec: ClusterSpec) -> Mapping[str, Share]:
@@ -38,5 +45,18 @@ def _mounted(spec: ClusterSpec, mount: str, share: Share) -> Share:
             mgs = [f"{server_name(spec, mount)}@tcp"]
             served = Lustre(kind="lustre", mgs=mgs, file_system=share.file_system)
             return served.model_copy(update={"throughput": share.throughput})
+        case FsxLustre():
+            return Lustre(
+                kind="lustre",
+                mgs=[f"{server_name(spec, mount)}@tcp"],
+                file_system=NOT_YET,
+                throughput=share.throughput,
+            )
+        case Efs():
+            server = server_name(spec, mount)
+            return ExistingNfs(kind="nfs", server=server, export="/", options=_EFS)
+        case FsxOpenZfs():
+            server = server_name(spec, mount)
+            return ExistingNfs(kind="nfs", server=server, export="/fsx", options=_OPENZFS)
         case _:
             return share

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from clusterwright.spec import (
+    aws_storage,
     capacity,
     cluster,
     google_storage,
@@ -61,6 +62,7 @@ FORMS: Mapping[str, Form] = {
     mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     pool.IMAGE: Form("image of a cloud", "Write it as the cloud does, for instance `ami-0123456789abcdef0`"),
+    aws_storage.S3: Form("place in Amazon S3", "Write it as `s3://bucket/folder`"),
     site.VPC: Form("VPC of AWS", "Write its ID, for instance `vpc-0123456789abcdef0`"),
     site.SUBNET: Form("subnet of AWS", "Write its ID, for instance `subnet-0123456789abcdef0`"),
     site.ENDPOINT: Form("VPC endpoint of AWS", "Write its ID, for instance `vpce-0123456789abcdef0`"),
@@ -100,6 +102,7 @@ FORMS: Mapping[str, Form] = {
         "suite or component", "Write one word, for instance `trixie`, or `./` for a flat one"
     ),
     parallel.PATH: Form("absolute path", "Write a path such as `/scratch`, without spaces or '..'"),
+    parallel.EXPORT: Form("path on a server", "Write a path such as `/scratch`, without spaces or '..'"),
     parallel.SERVER: Form(
         "host name or address",
         "Write it without a scheme or path, for instance `nfs1.internal`",

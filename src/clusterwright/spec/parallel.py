@@ -11,6 +11,7 @@ from clusterwright.spec.quantity import Throughput
 from clusterwright.spec.surroundings import Beside
 
 PATH = r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"
+EXPORT = r"^(/|(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+)$"
 SERVER = r"^[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?$"
 MOUNT_OPTIONS = r"^[A-Za-z0-9_.=:/-]+(,[A-Za-z0-9_.=:/-]+)*$"
 NID = r"^[A-Za-z0-9.:-]+@(tcp|o2ib|efa)[0-9]{0,3}(,[A-Za-z0-9.:-]+@(tcp|o2ib|efa)[0-9]{0,3})*$"
@@ -24,6 +25,7 @@ SHA256 = r"^[0-9a-f]{64}$"
 
 Server = Annotated[str, Field(pattern=SERVER, max_length=253)]
 Path = Annotated[str, Field(pattern=PATH, max_length=255)]
+Export = Annotated[str, Field(pattern=EXPORT, max_length=255)]
 Options = Annotated[str, Field(pattern=MOUNT_OPTIONS)]
 Interface = Annotated[str, Field(pattern=INTERFACE)]
 

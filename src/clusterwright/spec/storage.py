@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from clusterwright.spec.aws_storage import Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.base import Described
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
-from clusterwright.spec.parallel import BeeGfs, CephFs, Lustre, Options, Path, Server, Weka
+from clusterwright.spec.parallel import BeeGfs, CephFs, Export, Lustre, Options, Path, Server, Weka
 from clusterwright.spec.quantity import Bytes
 
 
@@ -28,8 +29,8 @@ class ExistingNfs(Described):
     """An NFS server outside the cluster."""
     server: Server
     """Host name or address of the server."""
-    export: Path
-    """Path on the server."""
+    export: Export
+    """Path on the server; `/` is the root that NFS 4 shows."""
     options: Options = "vers=4.2,nconnect=8,hard,noatime"
     """Mount options."""
 
@@ -43,7 +44,17 @@ def _with_home(value: object) -> object:
 
 
 Share = Annotated[
-    Served | ExistingNfs | Lustre | BeeGfs | CephFs | Weka | Filestore | ManagedLustre,
+    Served
+    | ExistingNfs
+    | Lustre
+    | BeeGfs
+    | CephFs
+    | Weka
+    | Filestore
+    | ManagedLustre
+    | FsxLustre
+    | Efs
+    | FsxOpenZfs,
     Field(discriminator="kind"),
     BeforeValidator(_served_unless_said),
 ]

@@ -9,6 +9,7 @@ from clusterwright.catalog.images import image
 from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.plan.aws.model import AwsPlan, Machine, PlacementGroup
+from clusterwright.plan.aws.storage import file_systems, kept
 from clusterwright.plan.interfaces import interface_plan
 from clusterwright.plan.model import ClusterPlan, PlannedNode
 from clusterwright.plan.subnets import split
@@ -37,6 +38,10 @@ def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Aws
         vpc=site.vpc,
         machines=tuple(_machines(plan, types, groups)),
         placement=tuple(groups.values()),
+        file_systems=tuple(file_systems(plan.spec)),
+        domain=f"{plan.spec.cluster}.{plan.spec.domain}",
+        budget=site.budget,
+        budget_email=site.budget_email,
         ssh_from=tuple(site.ssh_from),
         tags={**site.tags, "clusterwright:cluster": plan.spec.cluster},
     )
@@ -60,6 +65,7 @@ def _group(plan: ClusterPlan, types: Mapping[str, MachineType], name: str) -> Pl
 def _machines(
     plan: ClusterPlan, types: Mapping[str, MachineType], groups: Mapping[str, PlacementGroup]
 ) -> Iterator[Machine]:
+    dedicated = any("controller" not in node.roles for node in plan.with_role("storage"))
     for node in plan.nodes:
         pool = plan.spec.pools[node.pool]
         kind = types[node.machine]
@@ -76,6 +82,7 @@ def _machines(
             placement=groups[node.pool].name if node.pool in groups else None,
             capacity=capacity.model,
             reservation=capacity.reservation,
+            kept=kept(plan.spec, node.roles, dedicated),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clusterwright.plan.aws.storage import FileSystem, Kept
 from clusterwright.plan.interfaces import Interface
 from clusterwright.plan.subnets import Subnets
 from clusterwright.spec.site import AwsVpc
@@ -38,6 +39,8 @@ class Machine:
     capacity: str
     """`on-demand`, `spot`, `reservation` or `capacity-block`."""
     reservation: str | None
+    kept: Kept | None
+    """What is on a volume that outlives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ class AwsPlan:
     """That exists."""
     machines: tuple[Machine, ...]
     placement: tuple[PlacementGroup, ...]
+    file_systems: tuple[FileSystem, ...]
+    domain: str
+    """Private zone of the nodes' names."""
+    budget: int | None
+    budget_email: str | None
     ssh_from: tuple[str, ...]
     tags: Mapping[str, str]
     """Of everything."""

@@ -12,27 +12,40 @@ if TYPE_CHECKING:
     from clusterwright.providers.aws.access import InstanceConnect, LoginBalancer
     from clusterwright.providers.aws.cluster import Cluster
     from clusterwright.providers.aws.fabric import Fabric
+    from clusterwright.providers.aws.names import Names
     from clusterwright.providers.aws.network import ExistingNetwork, Network
     from clusterwright.providers.aws.nodes import NodePool
+    from clusterwright.providers.aws.state import KeptVolume
+    from clusterwright.providers.aws.storage import SharedStorage
     from clusterwright.providers.aws.store import Store
+    from clusterwright.providers.aws.watch import Budget, RefusedTraffic
 
 __all__ = [
+    "Budget",
     "Cluster",
     "ExistingNetwork",
     "Fabric",
     "InstanceConnect",
+    "KeptVolume",
     "LoginBalancer",
+    "Names",
     "Network",
     "NodePool",
+    "RefusedTraffic",
+    "SharedStorage",
     "Store",
 ]
 _HOME = {
     "access": ("InstanceConnect", "LoginBalancer"),
     "cluster": ("Cluster",),
     "fabric": ("Fabric",),
+    "names": ("Names",),
     "network": ("ExistingNetwork", "Network"),
     "nodes": ("NodePool",),
+    "state": ("KeptVolume",),
+    "storage": ("SharedStorage",),
     "store": ("Store",),
+    "watch": ("Budget", "RefusedTraffic"),
 }
 
 

@@ -1,4 +1,4 @@
-"""A cluster on AWS: its network, fabric, store, machines and the way in."""
+"""A cluster on AWS: its network, fabric, store, file systems, machines and the way in."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ import pulumi_aws as aws
 
 from clusterwright.bundle.userdata import user_data
 from clusterwright.handoff import from_plan
-from clusterwright.plan.aws import AwsPlan, aws_plan
+from clusterwright.plan.aws import AwsPlan, Machine, aws_plan
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.providers.aws.access import InstanceConnect, LoginBalancer
 from clusterwright.providers.aws.fabric import Fabric
+from clusterwright.providers.aws.filled import filled
+from clusterwright.providers.aws.names import Names
 from clusterwright.providers.aws.network import ExistingNetwork, Network
 from clusterwright.providers.aws.nodes import NodePool
+from clusterwright.providers.aws.state import KeptVolume
+from clusterwright.providers.aws.storage import SharedStorage
 from clusterwright.providers.aws.store import Store
+from clusterwright.providers.aws.watch import Budget, RefusedTraffic
 
 
 class Cluster(pulumi.ComponentResource):
@@ -25,7 +30,9 @@ class Cluster(pulumi.ComponentResource):
     handoff: pulumi.Output[str]
     """The hand-off document, as text."""
     login_address: pulumi.Output[str]
+    """Where people connect to."""
     ssh_command: pulumi.Output[str]
+    """How they do."""
     store: pulumi.Output[str]
     """Name of the bucket that bundles are published in."""
 
@@ -39,28 +46,29 @@ class Cluster(pulumi.ComponentResource):
     ) -> None:
         """`signer`: the public key that nodes take bundles from."""
         super().__init__("clusterwright:aws:Cluster", name, None, opts)
-        self._plan = aws_plan(plan)
-        self._name = name
+        self._plan, self._name, self._signer = aws_plan(plan), name, signer
         region = aws.Provider(name, region=self._plan.region, opts=pulumi.ResourceOptions(parent=self))
         self._own = pulumi.ResourceOptions(parent=self, provider=region)
-        network = self._network()
-        fabric = Fabric(
+        self._network = self._made_network()
+        self._fabric = Fabric(
             name,
-            vpc_id=network.vpc_id,
+            vpc_id=self._network.vpc_id,
             placement=self._plan.placement,
             tags=self._plan.tags,
             opts=self._own,
         )
-        store = Store(name, s3_endpoint=network.s3_endpoint, tags=self._plan.tags, opts=self._own)
-        ids = self._nodes(network, fabric, store, signer)
-        self._access(network, fabric, ids)
-        self.handoff = pulumi.Output.from_input(from_plan(plan).dumps())
-        self.store = store.bucket
+        self._store = Store(name, s3_endpoint=self._network.s3_endpoint, tags=self._plan.tags, opts=self._own)
+        systems = self._storage()
+        self._ids = self._nodes()
+        self._access()
+        self._watch()
+        self.handoff = pulumi.Output.from_input(systems).apply(partial(filled, from_plan(plan).dumps()))
+        self.store = self._store.bucket
         self.register_outputs(
             {"login_address": self.login_address, "ssh_command": self.ssh_command, "store": self.store}
         )
 
-    def _network(self) -> Network | ExistingNetwork:
+    def _made_network(self) -> Network | ExistingNetwork:
         plan = self._plan
         if plan.vpc is not None:
             return ExistingNetwork(self._name, vpc=plan.vpc, cidr=plan.network, opts=self._own)
@@ -75,59 +83,110 @@ class Cluster(pulumi.ComponentResource):
             opts=self._own,
         )
 
-    def _nodes(
-        self, network: Network | ExistingNetwork, fabric: Fabric, store: Store, signer: str
-    ) -> Mapping[str, pulumi.Output[str]]:
-        def of_node(node: str) -> pulumi.Output[str]:
-            return store.url.apply(partial(_user_data, self._plan, signer, node))
-
-        ids: dict[str, pulumi.Output[str]] = {}
-        for pool in dict.fromkeys(machine.pool for machine in self._plan.machines):
-            ids |= NodePool(
-                pool,
-                machines=[machine for machine in self._plan.machines if machine.pool == pool],
-                subnet=network.nodes,
-                group=fabric.group,
-                placement=fabric.placement,
-                profile=None,
-                user_data=of_node,
+    def _storage(self) -> Mapping[str, pulumi.Output[str]]:
+        """Names that Lustre clients mount, by mount point."""
+        names = Names(
+            self._name,
+            domain=self._plan.domain,
+            vpc_id=self._network.vpc_id,
+            nodes={machine.name: machine.address for machine in self._plan.machines},
+            tags=self._plan.tags,
+            opts=self._own,
+        )
+        found: dict[str, pulumi.Output[str]] = {}
+        for system in self._plan.file_systems:
+            made = SharedStorage(
+                f"{self._name}-{system.name}",
+                plan=system,
+                vpc_id=self._network.vpc_id,
+                subnet=self._network.services,
+                nodes_group=self._fabric.group,
                 tags=self._plan.tags,
                 opts=self._own,
+            )
+            names.add(system.name, made.record, system.server, made.address)
+            if made.file_system is not None:
+                found[system.mount] = made.file_system
+        return found
+
+    def _nodes(self) -> Mapping[str, pulumi.Output[str]]:
+        plan, ids = self._plan, dict[str, pulumi.Output[str]]()
+        volumes = {
+            machine.name: KeptVolume(
+                machine.name, zone=plan.zone, gib=machine.kept.gib, tags=plan.tags, opts=self._own
+            )
+            for machine in plan.machines
+            if machine.kept is not None
+        }
+        for pool in dict.fromkeys(machine.pool for machine in plan.machines):
+            machines = [machine for machine in plan.machines if machine.pool == pool]
+            ids |= NodePool(
+                pool,
+                machines=machines,
+                subnet=self._network.nodes,
+                group=self._fabric.group,
+                placement=self._fabric.placement,
+                user_data={
+                    machine.name: self._user_data(machine, volumes.get(machine.name)) for machine in machines
+                },
+                tags=plan.tags,
+                opts=self._own,
             ).ids
+        for name, volume in volumes.items():
+            volume.attach(ids[name])
         return ids
 
-    def _access(
-        self,
-        network: Network | ExistingNetwork,
-        fabric: Fabric,
-        ids: Mapping[str, pulumi.Output[str]],
-    ) -> None:
+    def _user_data(self, machine: Machine, volume: KeptVolume | None) -> pulumi.Output[str]:
+        said = partial(_user_data, self._plan, self._signer, machine)
+        if volume is None:
+            return self._store.url.apply(said)
+        return pulumi.Output.all(self._store.url, volume.device).apply(lambda known: said(*known))
+
+    def _access(self) -> None:
         plan = self._plan
         doors = plan.with_role("login") or plan.with_role("controller")
         if plan.ssh_from:
             self.login_address = LoginBalancer(
                 f"{self._name}-login",
-                vpc_id=network.vpc_id,
-                subnet=network.public,
-                nodes_group=fabric.group,
+                vpc_id=self._network.vpc_id,
+                subnet=self._network.public,
+                nodes_group=self._fabric.group,
                 ssh_from=plan.ssh_from,
-                nodes={door.name: ids[door.name] for door in doors},
+                nodes={door.name: self._ids[door.name] for door in doors},
                 tags=plan.tags,
                 opts=self._own,
             ).address
             self.ssh_command = pulumi.Output.concat("ssh ", self.login_address)
             return
         InstanceConnect(
-            self._name, subnet=network.services, group=fabric.group, tags=plan.tags, opts=self._own
+            self._name,
+            subnet=self._network.services,
+            group=self._fabric.group,
+            tags=plan.tags,
+            opts=self._own,
         )
         self.login_address = pulumi.Output.from_input(doors[0].address)
         tunnel = "aws ec2-instance-connect open-tunnel --region"
         self.ssh_command = pulumi.Output.concat(
             f"ssh -o ProxyCommand='{tunnel} {plan.region} --instance-id ",
-            ids[doors[0].name],
+            self._ids[doors[0].name],
             f"' {doors[0].address}",
         )
 
+    def _watch(self) -> None:
+        plan = self._plan
+        if plan.vpc is None:
+            RefusedTraffic(self._name, vpc_id=self._network.vpc_id, tags=plan.tags, opts=self._own)
+        if plan.budget is not None and plan.budget_email is not None:
+            Budget(
+                self._name,
+                dollars=plan.budget,
+                email=plan.budget_email,
+                tags=plan.tags,
+                opts=self._own,
+            )
 
-def _user_data(plan: AwsPlan, signer: str, node: str, url: str) -> str:
-    return user_data(plan.cluster, url, signer, node=node)
+
+def _user_data(plan: AwsPlan, signer: str, machine: Machine, url: str, device: str | None = None) -> str:
+    keep = (device, *machine.kept.paths) if device and machine.kept else ()
+    return user_data(plan.cluster, url, signer, node=machine.name, keep=keep)

@@ -7,7 +7,7 @@ version of its template changes: so it holds nothing but what means another mach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import pulumi
 import pulumi_aws as aws
@@ -16,9 +16,6 @@ from clusterwright.plan.aws import Machine
 from clusterwright.plan.interfaces import Interface
 from clusterwright.providers.aws.capacity import market, target
 from clusterwright.providers.aws.tags import named
-
-UserData = Callable[[str], pulumi.Input[str]]
-"""Of a node by its name."""
 
 
 class NodePool(pulumi.ComponentResource):
@@ -35,16 +32,15 @@ class NodePool(pulumi.ComponentResource):
         subnet: pulumi.Input[str],
         group: pulumi.Input[str],
         placement: Mapping[str, pulumi.Output[str]],
-        profile: pulumi.Input[str] | None,
-        user_data: UserData,
+        user_data: Mapping[str, pulumi.Input[str]],
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("clusterwright:aws:NodePool", name, None, opts)
         self._own = pulumi.ResourceOptions(parent=self)
-        self._subnet, self._group, self._placement, self._profile = subnet, group, placement, profile
+        self._subnet, self._group, self._placement = subnet, group, placement
         self.ids = {
-            machine.name: self._instance(machine, user_data(machine.name), tags).id for machine in machines
+            machine.name: self._instance(machine, user_data[machine.name], tags).id for machine in machines
         }
         self.register_outputs({"ids": dict(self.ids)})
 
@@ -68,7 +64,6 @@ class NodePool(pulumi.ComponentResource):
             placement_group=self._placement[machine.placement] if machine.placement else None,
             instance_market_options=market(machine),
             capacity_reservation_specification=target(machine),
-            iam_instance_profile=self._profile,
             user_data=user_data,
             metadata_options=aws.ec2.InstanceMetadataOptionsArgs(
                 http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=1

@@ -1,0 +1,90 @@
+"""File systems of a cluster on AWS, in the numbers that Amazon takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from clusterwright.plan.shares import server_name, slug
+from clusterwright.spec.aws_storage import AMAZON, Efs, FsxLustre, FsxOpenZfs
+from clusterwright.spec.cluster import ClusterSpec
+from clusterwright.spec.storage import Served
+
+_GIB = 2**30
+_SERVED_GIB = 100
+_STATE_GIB = 20
+_PER_TIB = 250
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """One file system that Amazon runs."""
+
+    name: str
+    mount: str
+    server: str
+    """Name under which nodes mount it."""
+    kind: str
+    gib: int | None
+    deployment: str
+    throughput: int | None
+    """MB/s: of each TiB for Lustre, of the whole for OpenZFS."""
+    repositories: Mapping[str, str]
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it outlives the cluster."""
+        return self.deployment != "SCRATCH_2"
+
+
+def file_systems(spec: ClusterSpec) -> Iterator[FileSystem]:
+    """In the order of their mount points."""
+    for mount, share in sorted(spec.storage.shares.items()):
+        if isinstance(share, AMAZON):
+            yield _file_system(slug(mount), mount, server_name(spec, mount), share)
+
+
+def _file_system(name: str, mount: str, server: str, share: FsxLustre | Efs | FsxOpenZfs) -> FileSystem:
+    match share:
+        case FsxLustre():
+            lasts = share.deployment == "persistent-2"
+            rate = (share.throughput_per_tib or _PER_TIB) if lasts else None
+            deployment = "PERSISTENT_2" if lasts else "SCRATCH_2"
+            gib = share.size // _GIB
+            return FileSystem(
+                name,
+                mount,
+                server,
+                share.kind,
+                gib,
+                deployment,
+                rate,
+                dict(sorted(share.repositories.items())),
+            )
+        case Efs():
+            return FileSystem(name, mount, server, share.kind, None, share.mode, None, {})
+        case FsxOpenZfs():
+            gib = share.size // _GIB
+            return FileSystem(name, mount, server, share.kind, gib, "SINGLE_AZ_2", share.throughput, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a node has on a volume of its own, so that another machine can take its place."""
+
+    gib: int
+    paths: tuple[str, ...]
+
+
+def kept(spec: ClusterSpec, roles: tuple[str, ...], dedicated: bool) -> Kept | None:
+    """Slurm's state and database of the controller; what is served to other nodes, where it is served.
+
+    `dedicated`: whether another node than the controller serves files.
+    """
+    controls = "controller" in roles
+    serves = "storage" in roles or (controls and not dedicated)
+    shares = {mount: one for mount, one in spec.storage.shares.items() if isinstance(one, Served)}
+    served = shares if serves else {}
+    paths = [*(("/var/lib/mysql", "/var/spool/slurmctld") if controls else ()), *sorted(served)]
+    sizes = [-(-one.size // _GIB) if one.size else _SERVED_GIB for one in served.values()]
+    return Kept(_STATE_GIB + sum(sizes), tuple(paths)) if paths else None

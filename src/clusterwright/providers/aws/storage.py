@@ -1,0 +1,195 @@
+"""File systems that Amazon runs, in the subnet of services and open to nodes only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from clusterwright.plan.aws.storage import FileSystem
+from clusterwright.providers.aws.tags import named
+
+_PORTS: Mapping[str, tuple[tuple[str, int, int], ...]] = {
+    # FSx for Lustre User Guide, file system access control with Amazon VPC.
+    "fsx-lustre": (("tcp", 988, 988), ("tcp", 1018, 1023)),
+    # Amazon EFS User Guide, using VPC security groups.
+    "efs": (("tcp", 2049, 2049),),
+    # FSx for OpenZFS User Guide, file system access control with Amazon VPC.
+    "fsx-openzfs": tuple(
+        (protocol, first, last)
+        for protocol in ("tcp", "udp")
+        for first, last in ((111, 111), (2049, 2049), (20001, 20003))
+    ),
+}
+
+
+class SharedStorage(pulumi.ComponentResource):
+    """One file system."""
+
+    address: pulumi.Output[str]
+    """DNS name or address of what serves it."""
+    record: str
+    """Kind of record that leads to the address: `CNAME` or `A`."""
+    file_system: pulumi.Output[str] | None
+    """Name that Lustre clients mount; None for NFS."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        plan: FileSystem,
+        vpc_id: pulumi.Input[str],
+        subnet: pulumi.Input[str],
+        nodes_group: pulumi.Input[str],
+        tags: Mapping[str, str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("clusterwright:aws:SharedStorage", name, None, opts)
+        self._own = pulumi.ResourceOptions(parent=self)
+        # Files of people: neither a slip in the description nor `pulumi destroy` takes them away. Who means
+        # it runs `pulumi state unprotect` first; the file system then stays with AWS, without its stack.
+        lasting = pulumi.ResourceOptions(protect=True, retain_on_delete=True)
+        self._kept = pulumi.ResourceOptions.merge(self._own, lasting if plan.lasts else None)
+        self._name, self._plan, self._tags = name, plan, named(tags, name)
+        self._subnet, self._group = subnet, self._opened(vpc_id, nodes_group)
+        self.file_system = None
+        match plan.kind:
+            case "fsx-lustre":
+                self._lustre()
+            case "efs":
+                self._efs()
+            case _:
+                self._openzfs()
+        self.register_outputs({"address": self.address})
+
+    def _opened(self, vpc_id: pulumi.Input[str], nodes: pulumi.Input[str]) -> pulumi.Output[str]:
+        group = aws.ec2.SecurityGroup(
+            self._name,
+            description=f"File system {self._plan.mount}",
+            vpc_id=vpc_id,
+            tags=self._tags,
+            opts=self._own,
+        )
+        for protocol, first, last in _PORTS[self._plan.kind]:
+            part = f"{self._name}-{protocol}-{first}"
+            common = {"ip_protocol": protocol, "from_port": first, "to_port": last, "tags": self._tags}
+            aws.vpc.SecurityGroupIngressRule(
+                part,
+                security_group_id=group.id,
+                referenced_security_group_id=nodes,
+                opts=self._own,
+                **common,
+            )
+            if self._plan.kind == "fsx-lustre":
+                self._both_ways(part, group.id, nodes, first, last)
+        return group.id
+
+    def _both_ways(
+        self, part: str, group: pulumi.Output[str], nodes: pulumi.Input[str], first: int, last: int
+    ) -> None:
+        """Servers of Lustre talk to each other, and call their clients."""
+        pairs = {"servers": (group, group), "back": (nodes, group)}
+        for name, (to, whence) in pairs.items():
+            aws.vpc.SecurityGroupIngressRule(
+                f"{part}-{name}",
+                security_group_id=to,
+                referenced_security_group_id=whence,
+                ip_protocol="tcp",
+                from_port=first,
+                to_port=last,
+                tags=self._tags,
+                opts=self._own,
+            )
+        for name, to in {"servers": group, "out": nodes}.items():
+            aws.vpc.SecurityGroupEgressRule(
+                f"{part}-{name}",
+                security_group_id=group,
+                referenced_security_group_id=to,
+                ip_protocol="tcp",
+                from_port=first,
+                to_port=last,
+                tags=self._tags,
+                opts=self._own,
+            )
+
+    def _lustre(self) -> None:
+        plan = self._plan
+        made = aws.fsx.LustreFileSystem(
+            self._name,
+            deployment_type=plan.deployment,
+            storage_type="SSD",
+            storage_capacity=plan.gib,
+            per_unit_storage_throughput=plan.throughput,
+            file_system_type_version="2.15",
+            data_compression_type="LZ4",
+            metadata_configuration=aws.fsx.LustreFileSystemMetadataConfigurationArgs(mode="AUTOMATIC")
+            if plan.lasts
+            else None,
+            subnet_ids=self._subnet,
+            security_group_ids=[self._group],
+            tags=self._tags,
+            opts=self._kept,
+        )
+        for path, place in plan.repositories.items():
+            aws.fsx.DataRepositoryAssociation(
+                f"{self._name}{path.replace('/', '-')}",
+                file_system_id=made.id,
+                file_system_path=path,
+                data_repository_path=place,
+                batch_import_meta_data_on_create=True,
+                s3=_follow(),
+                tags=self._tags,
+                opts=self._own,
+            )
+        self.address, self.record, self.file_system = made.dns_name, "CNAME", made.mount_name
+
+    def _efs(self) -> None:
+        made = aws.efs.FileSystem(
+            self._name,
+            encrypted=True,
+            performance_mode="generalPurpose",
+            throughput_mode=self._plan.deployment,
+            tags=self._tags,
+            opts=self._kept,
+        )
+        target = aws.efs.MountTarget(
+            self._name,
+            file_system_id=made.id,
+            subnet_id=self._subnet,
+            security_groups=[self._group],
+            opts=self._own,
+        )
+        self.address, self.record = target.ip_address, "A"
+
+    def _openzfs(self) -> None:
+        plan = self._plan
+        options = aws.fsx.OpenZfsFileSystemRootVolumeConfigurationNfsExportsArgs(
+            client_configurations=[
+                aws.fsx.OpenZfsFileSystemRootVolumeConfigurationNfsExportsClientConfigurationArgs(
+                    clients="*", options=["rw", "crossmnt", "no_root_squash", "sync"]
+                )
+            ]
+        )
+        made = aws.fsx.OpenZfsFileSystem(
+            self._name,
+            deployment_type=plan.deployment,
+            storage_capacity=plan.gib,
+            throughput_capacity=plan.throughput or 0,
+            subnet_ids=[self._subnet],
+            security_group_ids=[self._group],
+            root_volume_configuration=aws.fsx.OpenZfsFileSystemRootVolumeConfigurationArgs(
+                data_compression_type="LZ4", nfs_exports=options
+            ),
+            tags=self._tags,
+            opts=self._kept,
+        )
+        self.address, self.record = made.dns_name, "CNAME"
+
+
+def _follow() -> aws.fsx.DataRepositoryAssociationS3Args:
+    events = ["NEW", "CHANGED", "DELETED"]
+    return aws.fsx.DataRepositoryAssociationS3Args(
+        auto_import_policy=aws.fsx.DataRepositoryAssociationS3AutoImportPolicyArgs(events=events),
+        auto_export_policy=aws.fsx.DataRepositoryAssociationS3AutoExportPolicyArgs(events=events),
+    )
