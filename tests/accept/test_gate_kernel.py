@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import gate_tree
 from gate_tree import NEXT_KERNEL, Tree, needs_mknod
@@ -78,17 +79,21 @@ def test_a_module_that_the_sites_key_did_not_sign_is_named(healthy: Tree) -> Non
 
 @needs_mknod
 def test_a_sites_certificate_is_asked_for_in_the_form_that_mokutil_reads(healthy: Tree) -> None:
-    certificate(healthy)
+    serial = certificate(healthy)
     path = "/etc/clusterwright/module-signing.pem"
     healthy.write("/etc/dkms/framework.conf.d/clusterwright.conf", f'mok_certificate="{path}"\n')
-    read = "openssl x509 -inform der -in $2 -noout"
-    script = f'case $1 in --sb-state) echo "SecureBoot enabled" ;; *) {read} && echo "$2 {{}}" ;; esac'
-    healthy.program("mokutil", script.format("is not enrolled"))
-    [gate] = [one for one in healthy.run()[2]["gates"] if one["name"] == "secure-boot"]
+    healthy.write("/built/signer", "Site modules\n")
+    healthy.write("/built/sig_key", f"{serial}\n")
+    healthy.simulator("mokutil")
+    assert healthy.seen("secure-boot") == "not asked for by the firmware"
+    healthy.inject("key-not-enrolled")
+    [gate] = [one for one in healthy.run()[2]["gates"] if one["status"] == "fail"]
     der = f"{healthy.root}/run/clusterwright/module-signing.der"
+    assert (gate["name"], gate["seen"]) == ("secure-boot", f"{der} is not enrolled")
     assert gate["remedy"] == f"Run `mokutil --import {der}`, reboot, and confirm it on the console"
-    healthy.program("mokutil", script.format("is already enrolled"))
-    assert healthy.run()[1]["secure-boot"] == "pass"
+    subprocess.run(["openssl", "x509", "-inform", "der", "-in", der, "-noout"], check=True)
+    healthy.show(replace(healthy.hardware.without_faults(), secure_boot="enrolled"))
+    assert healthy.seen("secure-boot") == f"{der} is enrolled"
 
 
 @needs_mknod

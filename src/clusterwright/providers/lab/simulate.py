@@ -75,11 +75,10 @@ def install(root: Path) -> None:
     # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
     launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
     place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
-    # Over real ones: rates follow the simulated state, and some vendors' images cannot be had.
-    for path in ("/usr/local/bin/fio", "/usr/local/bin/ib_write_bw", "/usr/local/bin/podman"):
-        name = path.rpartition("/")[2]
+    # Over real ones: rates and the firmware follow the simulated state, and some images cannot be had.
+    for name in ("fio", "ib_write_bw", "mokutil", "podman"):
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
-        place(root, path, launcher, 0o755)
+        place(root, f"/usr/local/bin/{name}", launcher, 0o755)
     # What the backends' installer leaves; `attach` shows it to a node with such a share.
     for name, path in (
         ("weka", "bin/weka"),

@@ -199,6 +199,8 @@ _ALL = (
     Fault("driver-mismatch", "node", "another driver is loaded than is installed", _other_driver),
     Fault("fabric-manager", "node", "Fabric Manager does not start",
           lambda hardware, _: replace(hardware, fabric_manager="failed")),
+    Fault("key-not-enrolled", "node", "Secure Boot is on, and the firmware does not know who signs modules",
+          lambda hardware, _: replace(hardware, secure_boot="stranger")),
     Fault("rxdm", "node", "the receive daemon of GPUDirect-TCPXO ends and does not start",
           lambda hardware, _: replace(hardware, rxdm="failed")),
     Fault("tcpxo-plugin", "node", "the plug-in of GPUDirect-TCPXO is one of another release",

@@ -110,6 +110,8 @@ class Hardware:
     """A loaded kernel driver that is not the installed one: the state after an upgrade without a reboot."""
     fabric_manager: Literal["ok", "failed"] = "ok"
     diag: Literal["ok", "failed", "hangs"] = "ok"
+    secure_boot: Literal["off", "enrolled", "stranger"] = "off"
+    """Whether the firmware asks for signed modules, and knows the certificate or does not."""
     rxdm: Literal["ok", "failed"] = "ok"
     """The receive daemon of GPUDirect-TCPXO."""
     tcpxo_plugin: Literal["ok", "other"] = "ok"

@@ -33,6 +33,7 @@ PROGRAMS = {
     "lfs": "lustre:lfs",
     "lnetctl": "lnet:lnetctl",
     "lustre_rmmod": "lnet:remove_modules",
+    "mokutil": "firmware:mokutil",
     "mount.ceph": "ceph:mount",
     "mount.lustre": "lustre:mount",
     "mount.wekafs": "weka:mount",
