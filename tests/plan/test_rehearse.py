@@ -76,6 +76,10 @@ surroundings:
   no_proxy: [.example.internal]
   time_servers: [ntp.example.internal]
 """
+IMAGES = f"""software:
+  images: ['registry.example.internal/team/tool:1.0@sha256:{"0" * 64}']
+  image_source: http://images.example.internal/images@sha256:{"1" * 64}
+  distribution:"""
 
 
 def test_servers_of_the_site_are_not_asked_from_the_lab() -> None:
@@ -83,6 +87,13 @@ def test_servers_of_the_site_are_not_asked_from_the_lab() -> None:
     assert rehearsal.spec.surroundings == Surroundings()
     paths = [finding.where.path for finding in rehearsal.findings]
     assert paths[-3:-1] == ["surroundings.http_proxy", "surroundings.time_servers"]
+
+
+def test_container_images_of_the_site_are_not_loaded_in_the_lab() -> None:
+    text = BLOCKS.replace("software: {distribution: ubuntu-24.04}", f"{IMAGES} ubuntu-24.04")
+    rehearsal = rehearse(loads(text).spec)
+    assert rehearsal.spec.software.image_source is None
+    assert "software.image_source" in [finding.where.path for finding in rehearsal.findings]
 
 
 def test_a_lab_goes_through_the_proxy_that_it_names() -> None:

@@ -48,8 +48,8 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     providers = tuple(sorted({site.provider for site in outline.sites.values()}))
     _agree(outline, counts or {})
     pools = {name: _shrunk(outline, name, counts or {}) for name in spec.pools}
-    booted = _booted(spec.software)
-    software = spec.software.model_copy(update={"distribution": booted, "slurm_repository": None})
+    software = _software(spec.software, providers)
+    booted = software.distribution
     release = distribution(booted).slurm_release
     shares: dict[str, Any] = {
         mount: share if isinstance(share, PARALLEL) else Served()
@@ -68,6 +68,13 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
         }
     )
     return Rehearsal(played, providers, tuple(_notes(outline, played)))
+
+
+def _software(software: Software, providers: tuple[str, ...]) -> Software:
+    """Of what the lab boots, and without the site's server of container images."""
+    source = software.image_source if providers == ("lab",) else None
+    changed = {"distribution": _booted(software), "slurm_repository": None, "image_source": source}
+    return software.model_copy(update=changed)
 
 
 def _booted(software: Software) -> Distribution:
@@ -146,6 +153,8 @@ def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
         yield note("surroundings.http_proxy", "without the site's proxy")
     if spec.surroundings.time_servers != played.surroundings.time_servers:
         yield note("surroundings.time_servers", "without the site's time servers")
+    if spec.software.image_source != played.software.image_source:
+        yield note("software.image_source", "without the site's container images")
     for pool in (name for name, pool in spec.pools.items() if pool.capacity):
         yield note(f"pools.{pool}.capacity", "machines that cost nothing and stay")
     for mount, share in sorted(mounted_shares(spec).items()):
