@@ -63,6 +63,8 @@ MACHINES = {
     "rtx-4090": Hardware(gpus("NVIDIA GeForce RTX 4090", 24564, 2), (), DRIVER),
     "mi300x": Hardware(gpus("AMD Instinct MI300X OAM", 196592, 8), cards("infiniband", 400, 8)),
     "cpu": Hardware(),
+    "weka": Hardware(shares=(SimulatedShare("weka", "turbo", ("weka1", "weka2"), SHARE),)),
+    "ceph": Hardware(shares=(SimulatedShare("cephfs", "store", ("mon1",), SHARE, fsid="7a3c0e9e"),)),
 }
 
 
