@@ -185,7 +185,7 @@ def test_bad_bundle_stops_at_the_canary_and_the_next_good_one_goes_through(desk:
 
 LATE = """
 folder=/run/systemd/system/clusterwright-gate.service.d; mkdir -p $folder
-printf '[Service]\\nRestartSec=1\\n' > $folder/90-sooner.conf; systemctl daemon-reload
+printf '[Service]\\nRestartSec=3\\n' > $folder/90-sooner.conf; systemctl daemon-reload
 systemctl restart clusterwright-gate
 until [ $(systemctl show --property=NRestarts --value clusterwright-gate) -ge 2 ]; do sleep 0.2; done
 systemctl is-active slurmd
