@@ -1,4 +1,4 @@
-"""Where WEKA's client runs: a row for every distribution, each with its source, and a reason where it does not."""
+"""Where WEKA's client runs: each distribution has a row with its source, and a reason where it does not."""
 
 from __future__ import annotations
 
