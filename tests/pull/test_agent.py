@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
+import http.server
 import importlib.util
 import io
 import json
 import subprocess
 import sys
 import tarfile
+import threading
 import zipfile
+from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -273,3 +277,56 @@ def test_live_change_leaves_jobs_alone(
     machine = Machine(agent, monkeypatch)
     one.give_up_jobs("daemon-restart")
     assert machine.did == []
+
+
+class Metadata(http.server.BaseHTTPRequestHandler):
+    """A metadata server, and a bucket that only its token opens."""
+
+    tokens = 0
+
+    def do_GET(self) -> None:
+        if self.path == "/token":
+            known = self.headers["Metadata-Flavor"] == "Google"
+            type(self).tokens += known
+            self._answer(200 if known else 403, json.dumps({"access_token": "t", "expires_in": 3600}))
+        else:
+            self._answer(200 if self.headers["Authorization"] == "Bearer t" else 401, "what is current")
+
+    def _answer(self, status: int, body: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def metadata() -> Iterator[int]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metadata)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    Metadata.tokens = 0
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+def test_the_token_of_a_machine_opens_its_store_and_is_asked_for_once(
+    agent: ModuleType, metadata: int
+) -> None:
+    def ask() -> tuple[int, bytes]:
+        store.connection = http.client.HTTPConnection("127.0.0.1", metadata)
+        answer: tuple[int, bytes] = store.ask("GET", "current.json")
+        store.close()
+        return answer
+
+    store = agent.Store("https://storage.example/bucket", None, f"http://127.0.0.1:{metadata}/token")
+    assert [ask(), ask()] == [(200, b"what is current")] * 2
+    assert Metadata.tokens == 1
+    store.until = 0.0
+    ask()
+    assert Metadata.tokens == 2
+    store.token_url, store.until = f"http://127.0.0.1:{metadata}/elsewhere", 0.0
+    with pytest.raises(agent.Later, match="no token"):
+        ask()
