@@ -29,12 +29,14 @@ def user_data(
     authority: str | None = None,
     node: str | None = None,
     keep: Sequence[str] = (),
+    token_url: str | None = None,
 ) -> str:
     """A cloud-config. `signer` is a public key; `authority` the certificate that vouches for the store,
     where no authority that machines trust anyway does; `node` its name, where the cloud gives the machine
-    another one; `keep` a disk that outlives the machine and the paths that are on it. All else is the same
-    for every node."""
+    another one; `keep` a disk that outlives the machine and the paths that are on it; `token_url` where the
+    machine gets the token that opens the store. All else is the same for every node."""
     config = {"cluster": cluster, "url": url, "signer": signer}
+    config |= {"token_url": token_url} if token_url else {}
     files = [_zipped(_AGENT, _text("pull"), "0755")]
     units = [_KEEP, *_UNITS] if keep else list(_UNITS)
     files += [_zipped(f"/etc/systemd/system/{unit}", _text(unit), "0644") for unit in units]

@@ -9,8 +9,9 @@ from clusterwright.catalog.images import image
 from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.plan.aws.model import AwsPlan, Machine, PlacementGroup
-from clusterwright.plan.aws.storage import file_systems, kept
+from clusterwright.plan.aws.storage import file_systems
 from clusterwright.plan.interfaces import interface_plan
+from clusterwright.plan.kept import kept
 from clusterwright.plan.model import ClusterPlan, PlannedNode
 from clusterwright.plan.subnets import split
 from clusterwright.spec.capacity import Capacity

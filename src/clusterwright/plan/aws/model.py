@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clusterwright.plan.aws.storage import FileSystem, Kept
+from clusterwright.plan.aws.storage import FileSystem
 from clusterwright.plan.interfaces import Interface
+from clusterwright.plan.kept import Kept
 from clusterwright.plan.subnets import Subnets
 from clusterwright.spec.site import AwsVpc
 

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from clusterwright.plan.shares import server_name, slug
 from clusterwright.spec.aws_storage import AMAZON, Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.cluster import ClusterSpec
-from clusterwright.spec.storage import Served
 
 _GIB = 2**30
-_SERVED_GIB = 100
-_STATE_GIB = 20
 _PER_TIB = 250
 
 
@@ -66,25 +63,3 @@ def _file_system(name: str, mount: str, server: str, share: FsxLustre | Efs | Fs
         case FsxOpenZfs():
             gib = share.size // _GIB
             return FileSystem(name, mount, server, share.kind, gib, "SINGLE_AZ_2", share.throughput, {})
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a node has on a volume of its own, so that another machine can take its place."""
-
-    gib: int
-    paths: tuple[str, ...]
-
-
-def kept(spec: ClusterSpec, roles: tuple[str, ...], dedicated: bool) -> Kept | None:
-    """Slurm's state and database of the controller; what is served to other nodes, where it is served.
-
-    `dedicated`: whether another node than the controller serves files.
-    """
-    controls = "controller" in roles
-    serves = "storage" in roles or (controls and not dedicated)
-    shares = {mount: one for mount, one in spec.storage.shares.items() if isinstance(one, Served)}
-    served = shares if serves else {}
-    paths = [*(("/var/lib/mysql", "/var/spool/slurmctld") if controls else ()), *sorted(served)]
-    sizes = [-(-one.size // _GIB) if one.size else _SERVED_GIB for one in served.values()]
-    return Kept(_STATE_GIB + sum(sizes), tuple(paths)) if paths else None

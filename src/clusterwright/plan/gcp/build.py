@@ -12,6 +12,7 @@ from clusterwright.plan.gcp.model import GcpPlan, Machine, PlacementPolicy
 from clusterwright.plan.gcp.network import interface_plans, services_network, vpcs
 from clusterwright.plan.gcp.placement import policies
 from clusterwright.plan.gcp.scheduling import scheduling
+from clusterwright.plan.kept import kept
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
@@ -63,6 +64,7 @@ def _machines(
     plan: ClusterPlan, outline: Outline, site_name: str, site: GcpSite, placed: Mapping[str, PlacementPolicy]
 ) -> Iterator[Machine]:
     interfaces = interface_plans(outline, site_name)
+    dedicated = any("controller" not in node.roles for node in plan.with_role("storage"))
     for node in plan.nodes:
         pool, kind = plan.spec.pools[node.pool], outline.types[node.pool]
         assert kind is not None
@@ -79,6 +81,7 @@ def _machines(
             policy=placed[node.name].name if node.name in placed else None,
             scheduling=scheduling(kind, pool.capacity),
             public=bool(site.ssh_from) and "login" in node.roles,
+            kept=kept(plan.spec, node.roles, dedicated),
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clusterwright.plan.gcp.scheduling import Scheduling
 from clusterwright.plan.interfaces import Interface
+from clusterwright.plan.kept import Kept
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
 from clusterwright.spec.site import GcpVpc
 
@@ -57,6 +58,8 @@ class Machine:
     """Name of its placement policy."""
     scheduling: Scheduling
     public: bool
+    kept: Kept | None
+    """What is on a disk that outlives it."""
 
 
 @dataclass(frozen=True, slots=True)

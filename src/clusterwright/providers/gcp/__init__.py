@@ -7,7 +7,7 @@ from clusterwright.providers.gcp.cluster import Cluster
 from clusterwright.providers.gcp.fabric import Fabric
 from clusterwright.providers.gcp.network import ExistingNetwork, Network
 from clusterwright.providers.gcp.nodes import NodePool
-from clusterwright.providers.gcp.state import State
+from clusterwright.providers.gcp.state import KeptDisk
 from clusterwright.providers.gcp.storage import SharedStorage
 from clusterwright.providers.gcp.store import Store
 
@@ -16,10 +16,10 @@ __all__ = [
     "Doors",
     "ExistingNetwork",
     "Fabric",
+    "KeptDisk",
     "Network",
     "NodeAccount",
     "NodePool",
     "SharedStorage",
-    "State",
     "Store",
 ]

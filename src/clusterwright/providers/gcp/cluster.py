@@ -11,7 +11,7 @@ import pulumi_gcp as gcp
 from clusterwright.bundle.userdata import user_data
 from clusterwright.handoff import from_plan
 from clusterwright.plan.gcp import gcp_plan
-from clusterwright.plan.gcp.model import GcpPlan
+from clusterwright.plan.gcp.model import GcpPlan, Machine
 from clusterwright.plan.gcp.names import bucket_name, machine_name
 from clusterwright.plan.gcp.network import FIRST
 from clusterwright.plan.model import ClusterPlan
@@ -19,8 +19,12 @@ from clusterwright.providers.gcp.access import Doors, NodeAccount
 from clusterwright.providers.gcp.fabric import Fabric, Subnets
 from clusterwright.providers.gcp.network import ExistingNetwork, Network
 from clusterwright.providers.gcp.nodes import NodePool
+from clusterwright.providers.gcp.state import PATH
 from clusterwright.providers.gcp.storage import SharedStorage
 from clusterwright.providers.gcp.store import Store
+
+_TOKEN = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
+"""Compute Engine documentation, access tokens of an attached service account."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -114,6 +118,10 @@ class Cluster(pulumi.ComponentResource):
             opts=self._own,
         )
         self.store = store.bucket
+
+        def of_machine(machine: Machine) -> pulumi.Output[str]:
+            return store.url.apply(partial(_user_data, plan, signer, machine))
+
         subnets: Subnets = {(FIRST, 0): network.subnet, **fabric.subnets}
         public: dict[str, pulumi.Output[str]] = {}
         for pool in dict.fromkeys(machine.pool for machine in plan.machines):
@@ -127,9 +135,8 @@ class Cluster(pulumi.ComponentResource):
                 subnets=subnets,
                 policies=fabric.policies,
                 account=account.email,
-                user_data=store.url.apply(partial(_user_data, plan, signer)),
+                user_data=of_machine,
                 os_login=plan.os_login,
-                disks={},
                 opts=self._own,
             ).addresses
         return public
@@ -148,5 +155,6 @@ class Cluster(pulumi.ComponentResource):
         )
 
 
-def _user_data(plan: GcpPlan, signer: str, url: str) -> str:
-    return user_data(plan.cluster, url, signer)
+def _user_data(plan: GcpPlan, signer: str, machine: Machine, url: str) -> str:
+    keep = (PATH, *machine.kept.paths) if machine.kept else ()
+    return user_data(plan.cluster, url, signer, keep=keep, token_url=_TOKEN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pulumi
 import pulumi_gcp as gcp
@@ -12,6 +12,9 @@ from clusterwright.plan.gcp.names import machine_name
 from clusterwright.plan.interfaces import Interface
 from clusterwright.providers.gcp.capacity import reservation, scheduling
 from clusterwright.providers.gcp.fabric import Subnets
+from clusterwright.providers.gcp.state import DEVICE, KeptDisk
+
+UserData = Callable[[Machine], pulumi.Input[str]]
 
 
 class NodePool(pulumi.ComponentResource):
@@ -32,22 +35,15 @@ class NodePool(pulumi.ComponentResource):
         subnets: Subnets,
         policies: Mapping[str, pulumi.Output[str]],
         account: pulumi.Input[str],
-        user_data: pulumi.Input[str],
+        user_data: UserData,
         os_login: bool,
-        disks: Mapping[str, pulumi.Output[str]],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`disks`: further ones, by the node that they are attached to."""
         super().__init__("clusterwright:gcp:NodePool", name, None, opts)
         self._own = pulumi.ResourceOptions(parent=self)
         self._cluster, self._domain, self._zone, self._region = cluster, domain, zone, region
-        self._subnets, self._policies, self._account, self._disks = subnets, policies, account, disks
-        self._metadata = {
-            "user-data": user_data,
-            "enable-oslogin": str(os_login).upper(),
-            # Keys of the project's metadata would let people in whom the description does not know.
-            "block-project-ssh-keys": "TRUE",
-        }
+        self._subnets, self._policies, self._account = subnets, policies, account
+        self._user_data, self._os_login = user_data, os_login
         self.addresses = {machine.name: self._address(machine) for machine in machines if machine.public}
         for machine in machines:
             self._instance(machine)
@@ -59,7 +55,6 @@ class NodePool(pulumi.ComponentResource):
 
     def _instance(self, machine: Machine) -> None:
         name = machine_name(self._cluster, machine.name)
-        kept = self._disks.get(machine.name)
         gcp.compute.Instance(
             name,
             name=name,
@@ -67,7 +62,7 @@ class NodePool(pulumi.ComponentResource):
             zone=self._zone,
             machine_type=machine.kind,
             boot_disk=self._boot_disk(machine),
-            attached_disks=[_kept(kept)] if kept is not None else None,
+            attached_disks=[self._kept(name, machine)] if machine.kept else None,
             network_interfaces=list(self._interfaces(machine)),
             scheduling=scheduling(machine),
             reservation_affinity=reservation(machine),
@@ -75,7 +70,12 @@ class NodePool(pulumi.ComponentResource):
             service_account=gcp.compute.InstanceServiceAccountArgs(
                 email=self._account, scopes=["https://www.googleapis.com/auth/cloud-platform"]
             ),
-            metadata=self._metadata,
+            metadata={
+                "user-data": self._user_data(machine),
+                "enable-oslogin": str(self._os_login).upper(),
+                # Keys of the project's metadata would let people in whom the description does not know.
+                "block-project-ssh-keys": "TRUE",
+            },
             shielded_instance_config=_shielded(machine),
             tags=[self._cluster, *([f"{self._cluster}-login"] if machine.public else [])],
             labels={"clusterwright-node": machine.name, "clusterwright-pool": machine.pool},
@@ -91,6 +91,11 @@ class NodePool(pulumi.ComponentResource):
                 ),
             ),
         )
+
+    def _kept(self, name: str, machine: Machine) -> gcp.compute.InstanceAttachedDiskArgs:
+        assert machine.kept is not None
+        made = KeptDisk(name, zone=self._zone, kind=machine.disk, gib=machine.kept.gib, opts=self._own)
+        return gcp.compute.InstanceAttachedDiskArgs(source=made.disk, device_name=DEVICE, mode="READ_WRITE")
 
     def _boot_disk(self, machine: Machine) -> gcp.compute.InstanceBootDiskArgs:
         return gcp.compute.InstanceBootDiskArgs(
@@ -121,10 +126,6 @@ class NodePool(pulumi.ComponentResource):
 def _stack(interface: Interface) -> str | None:
     """Google's own subnet for bare-metal machines with RDMA has no IPv4."""
     return "IPV6_ONLY" if interface.network == "rdma-metal" else None
-
-
-def _kept(disk: pulumi.Output[str]) -> gcp.compute.InstanceAttachedDiskArgs:
-    return gcp.compute.InstanceAttachedDiskArgs(source=disk, device_name="state", mode="READ_WRITE")
 
 
 def _shielded(machine: Machine) -> gcp.compute.InstanceShieldedInstanceConfigArgs | None:

@@ -1,13 +1,17 @@
-"""What the controller must not lose, on a disk of its own."""
+"""The disk of a node that outlives its machine: Slurm's state and database, and the files that it serves."""
 
 from __future__ import annotations
 
 import pulumi
 import pulumi_gcp as gcp
 
+DEVICE = "kept"
+"""Name under which a machine has it; Google's own udev rules make a link of it."""
+PATH = f"/dev/disk/by-id/google-{DEVICE}"
 
-class State(pulumi.ComponentResource):
-    """Outlives the controller's machine: its type and image can be replaced without losing a job."""
+
+class KeptDisk(pulumi.ComponentResource):
+    """In the zone of the node; encrypted by Google, as every disk there is."""
 
     disk: pulumi.Output[str]
 
@@ -17,20 +21,19 @@ class State(pulumi.ComponentResource):
         *,
         zone: str,
         kind: str,
-        size_gib: int,
+        gib: int,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("clusterwright:gcp:State", name, None, opts)
-        full = f"{name}-state"
+        super().__init__("clusterwright:gcp:KeptDisk", name, None, opts)
+        full = f"{name}-kept"
         made = gcp.compute.Disk(
             full,
             name=full,
             zone=zone,
             type=kind,
-            size=size_gib,
-            labels={"clusterwright-volume": "state"},
-            # Queue, accounting and keys: `pulumi destroy` refuses until they are unprotected.
-            opts=pulumi.ResourceOptions(parent=self, protect=True),
+            size=gib,
+            # Jobs, accounting and home directories: a slip in the description must not take them away.
+            opts=pulumi.ResourceOptions(parent=self, protect=True, retain_on_delete=True),
         )
         self.disk = made.id
         self.register_outputs({"disk": self.disk})
