@@ -13,9 +13,13 @@ from clusterwright.event import Event, Report
 from clusterwright.finding import Where, refuse
 from clusterwright.handoff import from_plan
 from clusterwright.plan import plan
+from clusterwright.plugin.acceptance import AcceptanceProvider
 from clusterwright.plugin.engine import Engine
+from clusterwright.plugin.far import ACCEPTED, Acceptance, FarCluster
+from clusterwright.plugin.kinds import Kinds
 from clusterwright.plugin.labs import Described, Lab
 from clusterwright.plugin.resource import LabProvider
+from clusterwright.plugin.schema import ACCEPTANCE, LAB
 from clusterwright.plugin.server import serve
 from clusterwright.spec.load import load
 
@@ -67,6 +71,30 @@ class PlayedLabs:
         return Lab(handoff.dumps(), login, {node.name: "running" for node in handoff.nodes})
 
 
+class PlayedClusters:
+    """Clusters whose nodes said what stands in `NODES` beside the labs; without it all were accepted."""
+
+    def __init__(self, home: Path) -> None:
+        self._said = home / "NODES"
+
+    def digest(self, file: Path) -> str:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+
+    def accept(self, cluster: FarCluster, report: Report) -> Acceptance:
+        for node in sorted(cluster.machines):
+            report(Event("converge", "progress", "working", node))
+        return self.look(cluster)
+
+    def look(self, cluster: FarCluster) -> Acceptance:
+        said: dict[str, str] = json.loads(self._said.read_text()) if self._said.exists() else {}
+        return Acceptance({node: said.get(node, ACCEPTED) for node in cluster.machines})
+
+
 def main(address: str) -> None:
     engine = Engine(address)
-    serve(LabProvider(PlayedLabs(Path(os.environ["PLAYED_LABS"])), engine), engine)
+    home = Path(os.environ["PLAYED_LABS"])
+    labs, acceptances = (
+        LabProvider(PlayedLabs(home), engine),
+        AcceptanceProvider(PlayedClusters(home), engine),
+    )
+    serve(Kinds({LAB: labs, ACCEPTANCE: acceptances}), engine)

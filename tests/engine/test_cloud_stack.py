@@ -46,8 +46,9 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cloud(stack: Stack, project: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    """A stack whose description a test writes."""
+def cloud(stack: Stack, played: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """A stack whose description a test writes. What its nodes say is played."""
+    project = played.parent / "project"
     folder = tmp_path / "plugins"
     folder.mkdir()
     for package in ("aws", "gcp"):
@@ -135,3 +136,16 @@ def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Pat
 
 def kept_text(stack: Stack) -> str:
     return (stack.project.parent / f"state/.pulumi/stacks/clusterwright/{stack.name}.json").read_text()
+
+
+def test_stack_is_green_when_its_nodes_are_accepted(cloud: Stack, project: Path, played: Path) -> None:
+    describe(project, AWS)
+    said = played / "NODES"
+    said.write_text(json.dumps({"gpu2": "failed: FAIL fabric: 0 of 1 EFA cards"}))
+    with pytest.raises(Failed, match="gpu2: failed: FAIL fabric: 0 of 1 EFA cards"):
+        cloud.up()
+    said.unlink()
+    assert cloud.up()["update"] == 1, "the acceptance, and no machine"
+    kept = cloud.kept()["clusterwright:pull:Acceptance"]["outputs"]
+    assert set(kept["nodes"].values()) == {"accepted"}
+    assert kept["machines"].keys() == kept["nodes"].keys()

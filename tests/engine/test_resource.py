@@ -15,12 +15,14 @@ from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
+from clusterwright.plugin.kinds import Kinds
 from clusterwright.plugin.resource import LabProvider
+from clusterwright.plugin.schema import ACCEPTANCE, LAB
 from clusterwright.plugin.server import PartlyMade
 
 from .played import PlayedLabs
 
-LAB = Path(__file__).parents[2] / "clusters/lab.yaml"
+DESCRIPTION = Path(__file__).parents[2] / "clusters/lab.yaml"
 URN = "urn:pulumi:lab::clusterwright::clusterwright:lab:Cluster::lab"
 T = TypeVar("T")
 STATE = {"name": "lab", "description": "text", "digest": "1"}
@@ -89,14 +91,14 @@ def check(provider: LabProvider, file: str) -> sdk.CheckResponse:
 
 
 def test_inputs_come_from_the_description(provider: LabProvider) -> None:
-    checked = check(provider, str(LAB))
+    checked = check(provider, str(DESCRIPTION))
     assert checked.inputs is not None
     assert checked.inputs["name"] == PropertyValue("lab")
-    assert checked.inputs["description"] == PropertyValue(LAB.read_text())
+    assert checked.inputs["description"] == PropertyValue(DESCRIPTION.read_text())
 
 
 def test_every_mistake_of_a_description_is_a_failure(provider: LabProvider, tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text("cluster: LAB\nsite: {provider: lab}\npols: {}\n")
+    (tmp_path / "bad.yaml").write_text("cluster: lab\nsite: {provider: lab}\npols: {}\n")
     failures = check(provider, str(tmp_path / "bad.yaml")).failures or []
     assert {failure.property for failure in failures} == {"file"}
     reasons = "\n".join(failure.reason for failure in failures)
@@ -116,18 +118,19 @@ def test_file_that_only_a_later_step_knows_is_left_alone(provider: LabProvider) 
 
 def test_time_out_ends_the_work_and_keeps_what_is_there(provider: LabProvider, tmp_path: Path) -> None:
     (tmp_path / "SLOW").touch()
-    inputs = check(provider, str(LAB)).inputs or {}
+    inputs = check(provider, str(DESCRIPTION)).inputs or {}
     with pytest.raises(PartlyMade, match="it goes on from here") as ended:
         ran(provider.create(sdk.CreateRequest(URN, inputs, 0.5, preview=False)))
     assert ended.value.resource_id == "lab"
     assert ended.value.properties["digest"] == PropertyValue("")
 
 
-def test_schema_names_what_the_resource_has(provider: LabProvider) -> None:
-    schema = json.loads(ran(provider.get_schema(sdk.GetSchemaRequest(1))).schema or "")
-    cluster = schema["resources"]["clusterwright:lab:Cluster"]
+def test_schema_names_what_the_resources_have(provider: LabProvider) -> None:
+    schema = json.loads(ran(Kinds({LAB: provider}).get_schema(sdk.GetSchemaRequest(1))).schema or "")
+    cluster, acceptance = schema["resources"][LAB], schema["resources"][ACCEPTANCE]
     assert sorted(cluster["inputProperties"]) == ["file"]
     assert {"handoff", "login", "nodes"} <= set(cluster["properties"])
+    assert {"machines", "signer"} <= set(acceptance["inputProperties"]) < set(acceptance["properties"])
 
 
 def test_plugin_started_by_hand_says_what_it_is() -> None:

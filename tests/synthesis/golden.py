@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from .harness import Registered
 
 _MOST_DIFFERENCES = 12
+_MOST_DEPENDENCIES = 8
 _LONGEST = 400
+_ROOT = f"{Path(__file__).parents[2]}/"
 
 
 def text(resources: Iterable[Registered]) -> str:
@@ -37,7 +40,8 @@ def _leaves(one: Registered) -> Iterator[tuple[str, str]]:
     for option, value in sorted(one.options.items()):
         yield f"({option})", str(value)
     if one.depends_on:
-        yield "(dependsOn)", " ".join(one.depends_on)
+        few = len(one.depends_on) <= _MOST_DEPENDENCIES
+        yield "(dependsOn)", " ".join(one.depends_on) if few else f"{len(one.depends_on)} resources"
     yield from _flat("", one.inputs)
     for key, urns in one.links.items():
         yield f"{key} <-", " ".join(urns)
@@ -61,7 +65,7 @@ def _rows(prefix: str, parts: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _short(value: Any) -> str:
-    shown = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    shown = " ".join(map(str, value)) if isinstance(value, list) else str(value).removeprefix(_ROOT)
     if len(shown) <= _LONGEST and "\n" not in shown:
         return shown
     return f"({len(shown)} characters, sha256 {hashlib.sha256(shown.encode()).hexdigest()[:16]})"

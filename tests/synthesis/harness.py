@@ -27,11 +27,17 @@ from pulumi.runtime import (
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.proto import resource_pb2
 
+from clusterwright.plugin.schema import ACCEPTANCE, schema
+
 from . import made_aws, made_gcp
 
 Made = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """What a cloud adds to a resource's inputs, from its name and those; `id` is the resource's own."""
-MADE: Mapping[str, Made] = {**made_aws.MADE, **made_gcp.MADE}
+MADE: Mapping[str, Made] = {
+    **made_aws.MADE,
+    **made_gcp.MADE,
+    ACCEPTANCE: lambda _name, inputs: {"nodes": dict.fromkeys(inputs["machines"], "accepted")},
+}
 UNKNOWN = "<unknown>"
 
 
@@ -171,6 +177,8 @@ def synthesise(
 def arguments(type_: str) -> frozenset[str]:
     """The properties that the SDK's own class takes for a type of resource."""
     package, module, kind = type_.split(":")
+    if package == "clusterwright":
+        return frozenset(schema()["resources"][type_]["inputProperties"]) | {"digest", "nodes"}
     if package == "pulumi":
         return frozenset(input_type_py_to_pulumi_names(import_module(f"pulumi_{kind}").ProviderArgs).values())
     args = getattr(import_module(f"pulumi_{package}.{module.partition('/')[0]}"), f"{kind}Args")

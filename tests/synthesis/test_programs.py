@@ -9,6 +9,8 @@ import yaml
 
 from clusterwright.catalog.replacements import replacements
 from clusterwright.handoff import loads
+from clusterwright.operate.prepare import described, prepare
+from clusterwright.operate.source import Source
 from clusterwright.providers.stack import build
 
 from . import golden
@@ -34,10 +36,13 @@ EXAMPLES = [
 
 
 def declared(file: Path, *, preview: bool) -> Synthesis:
+    description = described(Source(file))
+    prepared = prepare(description)
+
     def program() -> None:
         import pulumi
 
-        for name, value in build(file).items():
+        for name, value in build(file, prepared.plan, description.loaded.where).items():
             pulumi.export(name, value)
 
     return synthesise(program, preview=preview, config={"clusterwright:signer": SIGNER})

@@ -193,6 +193,21 @@ CODES: Mapping[str, Meaning] = {
         "Each waits for its own jobs before it changes, and a canary of its pool goes first.",
         "up lab-pull --roll",
     ),
+    "CW8056": Meaning(
+        "A machine did not show its host key",
+        "Its reports are trusted, and its secrets encrypted, by the key that the cloud saw it print at boot.",
+        "a machine that did not boot, or an image without cloud-init",
+    ),
+    "CW8057": Meaning(
+        "Another key signs here than the one that machines trust",
+        "User data names the public key that the stack is configured with; this machine signs with its own.",
+        "pulumi up on a machine without the cluster's keys",
+    ),
+    "CW8058": Meaning(
+        "Nothing is published on this cloud yet",
+        "The machines are made; what they pull is published into S3 only so far.",
+        "pulumi up of a cluster on Google Cloud",
+    ),
     "CW8060": Meaning(
         "A locked build is in no repository any more",
         "A distribution's archive keeps the newest build of a kernel and drops the one before.",

@@ -19,6 +19,7 @@ from clusterwright.operate.need import Need, needs, refuse_to_lower
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prove import doubt, prove, was_accepted
 from clusterwright.operate.pull.converge import Pulling
+from clusterwright.operate.pull.reports import host_keys
 from clusterwright.operate.queue import OUT_OF_SERVICE, ROLL
 from clusterwright.operate.roll import Roll, Rolling, empty, held_back, outlasted
 from clusterwright.operate.source import Source, copy
@@ -187,7 +188,7 @@ def _at_once(
     if work.store:
         impacts = {name: need.impact for name, need in course.needs.items()}
         again = partial(work.ensure, course.chosen, report)
-        pulling = Pulling(work.store, work.desired, targets, report, again)
+        pulling = Pulling(work.store, work.desired, host_keys(targets), targets, report, again)
         nodes = pulling.run(looked, known, impacts, full=wishes.full)
     else:
         nodes = configure(work.desired, looked, report, full=wishes.full, seen=known)

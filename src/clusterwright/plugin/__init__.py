@@ -15,10 +15,15 @@ def main() -> None:
     # ansible-playbook (gRPC, doc/fork_support.md).
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
+    from clusterwright.plugin.acceptance import AcceptanceProvider
     from clusterwright.plugin.engine import Engine
+    from clusterwright.plugin.kinds import Kinds
     from clusterwright.plugin.operated import OperatedLabs
     from clusterwright.plugin.resource import LabProvider
+    from clusterwright.plugin.schema import ACCEPTANCE, LAB
     from clusterwright.plugin.server import serve
+    from clusterwright.plugin.settled import SettledClusters
 
     engine = Engine(sys.argv[1])
-    serve(LabProvider(OperatedLabs(), engine), engine)
+    labs, acceptances = LabProvider(OperatedLabs(), engine), AcceptanceProvider(SettledClusters(), engine)
+    serve(Kinds({LAB: labs, ACCEPTANCE: acceptances}), engine)

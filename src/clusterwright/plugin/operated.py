@@ -28,7 +28,7 @@ class OperatedLabs:
     def describe(self, file: Path) -> Described:
         description = described(Source(file))
         prepared = prepare(description)
-        return Described(description.spec.cluster, file.read_text(), _digest(prepared, file.parent))
+        return Described(description.spec.cluster, file.read_text(), digest_of(prepared, file.parent))
 
     def changes(self, file: Path) -> list[str]:
         description = described(Source(file))
@@ -76,7 +76,7 @@ def _line(change: Change) -> str:
     return f"{nodes}: {change.path} {change.what} ({change.impact.value})"
 
 
-def _digest(prepared: Prepared, folder: Path) -> str:
+def digest_of(prepared: Prepared, folder: Path) -> str:
     """Of roles, templates, lock and files beside the description: what changes a node though no word does."""
     whole = hashlib.sha256(collection.digest().encode())
     for file in sorted(prepared.files, key=lambda file: file.path):

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
 from clusterwright.finding import Refused
-from clusterwright.plugin.engine import Log, Progress
+from clusterwright.plugin.engine import Log
 from clusterwright.plugin.labs import Lab, Labs
-from clusterwright.plugin.schema import OUTPUTS, schema
+from clusterwright.plugin.schema import OUTPUTS
 from clusterwright.plugin.server import PartlyMade, in_words
+from clusterwright.plugin.working import Working
 
 Properties = Mapping[str, PropertyValue]
-T = TypeVar("T")
 _RUNNING = "running"
 _UNKNOWN = PropertyValue(rpc.UNKNOWN)
 """How the engine writes a value that only a later step knows; the SDK's own `Computed` cannot be sent."""
@@ -31,16 +29,7 @@ class LabProvider(sdk.Provider):
     def __init__(self, labs: Labs, log: Log) -> None:
         self._labs = labs
         self._log = log
-        self._working: set[Progress] = set()
-
-    async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:
-        return sdk.GetSchemaResponse(json.dumps(schema()))
-
-    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
-        return sdk.ConfigureResponse(supports_preview=True)
-
-    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        return sdk.DiffResponse(changes=False)  # `clusterwright:cluster` is the program's, not the provider's
+        self._working = Working(log)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         """The description itself becomes an input, so that a preview shows what changed in it."""
@@ -98,11 +87,10 @@ class LabProvider(sdk.Provider):
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         name = request.resource_id
-        await self._work(request.urn, request.timeout, lambda report: self._labs.destroy(name, report))
+        await self._working.on(request.urn, request.timeout, lambda report: self._labs.destroy(name, report))
 
     async def cancel(self) -> None:
-        for progress in self._working:
-            progress.stop()
+        self._working.stop()
 
     async def _preview(self, urn: str, inputs: Properties) -> dict[str, PropertyValue]:
         if inputs["file"] != _UNKNOWN:
@@ -113,7 +101,7 @@ class LabProvider(sdk.Provider):
     async def _up(self, urn: str, inputs: Properties, timeout: float) -> dict[str, PropertyValue]:
         name, file = _text(inputs["name"]), Path(_text(inputs["file"]))
         try:
-            lab = await self._work(urn, timeout, lambda report: self._labs.up(file, report))
+            lab = await self._working.on(urn, timeout, lambda report: self._labs.up(file, report))
         except Exception as error:
             left = await asyncio.to_thread(self._labs.find, name)
             if left is None:
@@ -122,17 +110,6 @@ class LabProvider(sdk.Provider):
         if lab.problem:
             raise PartlyMade(name, _unfinished(inputs, lab), lab.problem)
         return {**inputs, **_outputs(lab)}
-
-    async def _work(self, urn: str, timeout: float, work: Callable[[Progress], T]) -> T:
-        progress = Progress(self._log, urn)
-        self._working.add(progress)
-        ending = asyncio.ensure_future(asyncio.to_thread(work, progress))
-        try:
-            await asyncio.wait([ending], timeout=timeout or None)
-            progress.stop()
-            return await ending
-        finally:
-            self._working.discard(progress)
 
 
 _KINDS = {

@@ -6,7 +6,8 @@ from typing import Any
 
 from clusterwright import __version__
 
-RESOURCE = "clusterwright:lab:Cluster"
+LAB = "clusterwright:lab:Cluster"
+ACCEPTANCE = "clusterwright:pull:Acceptance"
 INPUTS = {
     "file": "Absolute path of the cluster's description.",
 }
@@ -22,27 +23,51 @@ _FROM_FILE = {
 }
 
 
+_ASKED = {
+    "file": "Absolute path of the cluster's description.",
+    "handoff": "The hand-off document, as text, with what only the cloud knew.",
+    "provider": "The cloud that holds the bucket and vouches for host keys, such as `aws`.",
+    "region": "Of bucket and machines.",
+    "bucket": "Name of the bucket that nodes pull from.",
+    "url": "Address of the bucket as nodes see it.",
+    "signer": "The public key whose signature nodes trust.",
+    "machines": "IDs of machines by node.",
+}
+_SAID = {
+    "digest": "Digest of everything but the hand-off that nodes become.",
+    "nodes": "By node `accepted`, or what it is instead and why.",
+}
+_MAPS = {"machines", "nodes"}
+
+
 def _property(name: str, description: str) -> dict[str, Any]:
     text = {"type": "string", "description": description}
-    if name != "nodes":
+    if name not in _MAPS:
         return text
     return {"type": "object", "additionalProperties": {"type": "string"}, "description": description}
 
 
+def _resource(description: str, inputs: dict[str, str], others: dict[str, str]) -> dict[str, Any]:
+    outputs = {**inputs, **others}
+    return {
+        "description": description,
+        "inputProperties": {name: _property(name, text) for name, text in inputs.items()},
+        "requiredInputs": sorted(inputs),
+        "properties": {name: _property(name, text) for name, text in outputs.items()},
+        "required": sorted(outputs),
+    }
+
+
 def schema() -> dict[str, Any]:
-    outputs = {**INPUTS, **_FROM_FILE, **OUTPUTS}
+    lab = "A cluster of simulated nodes on this machine."
+    acceptance = "Nodes that converge themselves: published for, and waited for until each is accepted."
     return {
         "name": "clusterwright",
         "version": __version__,
         "description": "Slurm GPU clusters from one description",
         "license": "Apache-2.0",
         "resources": {
-            RESOURCE: {
-                "description": "A cluster of simulated nodes on this machine.",
-                "inputProperties": {name: _property(name, text) for name, text in INPUTS.items()},
-                "requiredInputs": sorted(INPUTS),
-                "properties": {name: _property(name, text) for name, text in outputs.items()},
-                "required": sorted(outputs),
-            }
+            LAB: _resource(lab, INPUTS, {**_FROM_FILE, **OUTPUTS}),
+            ACCEPTANCE: _resource(acceptance, _ASKED, _SAID),
         },
     }

@@ -108,6 +108,11 @@ CODES: Mapping[str, Meaning] = {
         "What nodes pull is published into a bucket, with the credentials that the AWS tools would use here.",
         "credentials without s3:PutObject",
     ),
+    "CW7081": Meaning(
+        "A machine's console may not be read",
+        "It shows the host key that the cloud vouches for; without it no report of the node can be trusted.",
+        "credentials without ec2:GetConsoleOutput",
+    ),
     "CW7100": Meaning(
         "A stack cannot make these machines",
         "It makes labs and clusters on one cloud, and describes machines that exist. `up --lab` plays any.",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from clusterwright.checks import check
-from clusterwright.finding import Refused, Severity, refuse
+from clusterwright.finding import Refused, refuse
 from clusterwright.handoff import from_plan
-from clusterwright.plan import plan
+from clusterwright.plan.model import ClusterPlan
+from clusterwright.plan.software.asked import Place
+from clusterwright.providers.acceptance import Acceptance
 from clusterwright.providers.lab.resource import Cluster as LabCluster
 from clusterwright.spec.cluster import ClusterSpec
-from clusterwright.spec.load import LoadedSpec, load
 
 if TYPE_CHECKING:
     from clusterwright.providers.aws import Cluster as AwsCluster
@@ -26,42 +26,60 @@ _CLOUDS = {"aws": "pulumi_aws", "gcp": "pulumi_gcp"}
 """Providers whose SDK is an extra of this package, and its module."""
 
 
-def build(file: Path) -> Outputs:
-    """Declare the cluster's resources. Raises Refused with every finding before it declares any."""
-    loaded = load(file)
-    providers = [site.provider for site in (loaded.spec.site, *loaded.spec.sites.values()) if site]
+def build(file: Path, planned: ClusterPlan, where: Place) -> Outputs:
+    """Declare the resources of a plan; `where` tells the line of a path of its description, `file`."""
+    providers = [site.provider for site in planned.sites]
     if len(providers) > 1 and set(providers) != {"lab"} and set(providers) != {"onprem"}:
-        raise _several(loaded)
-    findings = check(loaded.spec, where=loaded.where)
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        raise Refused(findings)
-    for finding in findings:
-        pulumi.warn(str(finding))
+        raise _several(file, where)
     match providers[0]:
         case "lab":
-            return _lab(loaded.spec, file)
+            return _lab(planned.spec, file)
         case "onprem":
-            return _onprem(loaded.spec)
+            return _onprem(planned)
         case cloud:
-            return _cloud(loaded, cloud)
+            return _cloud(file, planned, where, cloud)
 
 
-def _several(loaded: LoadedSpec) -> Refused:
+def _several(file: Path, where: Place) -> Refused:
     return refuse(
         "CW7100",
-        loaded.where("sites"),
+        where("sites"),
         "a stack makes the machines of one cloud, and nothing joins the networks of two",
-        f"Rehearse it on this machine with `clusterwright up --lab {Path(loaded.file).name}`",
+        f"Rehearse it on this machine with `clusterwright up --lab {file.name}`",
     )
 
 
-def _cloud(loaded: LoadedSpec, provider: str) -> Outputs:
+def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Outputs:
     if find_spec(_CLOUDS[provider]) is None:
         remedy = f"Run `pip install 'clusterwright[{provider}]'`"
         what = f"Pulumi's SDK for {provider} is not installed"
-        raise refuse("CW7101", loaded.where("site"), what, remedy)
-    planned = plan(loaded.spec)
-    cluster = _made(provider)(planned.spec.cluster, planned, signer=_signer(loaded))
+        raise refuse("CW7101", where("site"), what, remedy)
+    signer = _signer(where)
+    if provider == "gcp":
+        from clusterwright.providers.gcp import Cluster as GcpCluster
+
+        return _outputs(GcpCluster(planned.spec.cluster, planned, signer=signer))
+    from clusterwright.providers.aws import Cluster as AwsCluster
+
+    cluster = AwsCluster(planned.spec.cluster, planned, signer=signer)
+    if pulumi.Config("clusterwright").get_bool("accept") is not False:
+        Acceptance(
+            planned.spec.cluster,
+            file=file,
+            handoff=cluster.handoff,
+            provider=provider,
+            region=cluster.region,
+            bucket=cluster.store,
+            url=cluster.url,
+            signer=signer,
+            machines=cluster.machines,
+            # What nodes need on their way and nothing else names: routes, endpoints, file systems.
+            opts=pulumi.ResourceOptions(depends_on=[cluster]),
+        )
+    return _outputs(cluster)
+
+
+def _outputs(cluster: AwsCluster | GcpCluster) -> Outputs:
     return {
         "cluster": cluster.handoff,
         "login_address": cluster.login_address,
@@ -69,24 +87,13 @@ def _cloud(loaded: LoadedSpec, provider: str) -> Outputs:
     }
 
 
-def _made(provider: str) -> type[AwsCluster] | type[GcpCluster]:
-    """Each SDK takes its time to import, and what one stack needs is one of them."""
-    if provider == "aws":
-        from clusterwright.providers.aws import Cluster as AwsCluster
-
-        return AwsCluster
-    from clusterwright.providers.gcp import Cluster as GcpCluster
-
-    return GcpCluster
-
-
-def _signer(loaded: LoadedSpec) -> str:
+def _signer(where: Place) -> str:
     """The public key that signs bundles: the stack names it, because its private half is the operator's."""
     signer = pulumi.Config("clusterwright").get("signer")
     if not signer or not signer.startswith("ssh-"):
         raise refuse(
             "CW7102",
-            loaded.where("site"),
+            where("site"),
             "the stack does not name the public key whose signature nodes are to trust",
             'Run `pulumi config set clusterwright:signer "$(cat …/signing_ed25519.pub)"`, see docs/pulumi.md',
         )
@@ -102,9 +109,9 @@ def _lab(spec: ClusterSpec, file: Path) -> Outputs:
     }
 
 
-def _onprem(spec: ClusterSpec) -> Outputs:
+def _onprem(planned: ClusterPlan) -> Outputs:
     """The machines exist already: nothing is made, and the hand-off follows from the description alone."""
-    handoff = from_plan(plan(spec))
+    handoff = from_plan(planned)
     entry = (*handoff.with_role("login"), *handoff.with_role("controller"))[0]
     return {
         "cluster": handoff.dumps(),

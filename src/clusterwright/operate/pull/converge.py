@@ -16,7 +16,7 @@ from clusterwright.converge.verify import Verified, verify
 from clusterwright.event import Event, Report, Status
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.pull.publish import publish_to
-from clusterwright.operate.pull.reports import NodeReport, Reports, host_keys
+from clusterwright.operate.pull.reports import NodeReport, Reports
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
 from clusterwright.operate.remote import run_on
@@ -42,10 +42,13 @@ class Pulling:
 
     store: Store
     desired: Desired
+    host_keys: Mapping[str, str]
+    """Of every node that is there."""
     targets: Mapping[str, Target]
-    """Every node that is there."""
+    """Those of them that SSH reaches from here: they are asked and woken; others are heard of only."""
     report: Report
     revive: Revive
+    silence: float = SILENCE_SECONDS
     results: dict[str, NodeResult] = field(default_factory=dict)
 
     def run(
@@ -59,25 +62,26 @@ class Pulling:
         """Results of the nodes in `looked`; others take the bundle up when they look for it themselves.
 
         `seen` is what some of them answered just now."""
-        keys = host_keys(self.targets)
-        unknown = [self.targets[name] for name in looked if name not in seen]
+        unknown = [self.targets[name] for name in looked if name in self.targets and name not in seen]
         found = {**seen, **verify(unknown, self.desired.wanted)}
-        self.reports = Reports(self.store, keys)
+        self.reports = Reports(self.store, self.host_keys)
         costs = {name: str(impact) for name, impact in impacts.items()}
-        pointer = publish_to(self.store, self.desired, keys, costs, self.report)
+        pointer = publish_to(self.store, self.desired, self.host_keys, costs, self.report)
         before = self.reports.now()
-        due = {name for name in looked if full or not _is_done(before.get(name), found[name])}
+        due = {name for name in looked if full or not self._is_done(before.get(name), name, found.get(name))}
         for name in sorted(set(looked) - due):
             self.results[name] = NodeResult("ok")
             self.report(Event("verify", "ok", "as wanted", name))
         for name in sorted(due):
-            for drifted in found[name].drift if found[name].applied else ():
+            for drifted in _drift(found.get(name)):
                 self.report(Event("verify", "progress", drifted, name))
         self._wait(due, before, pointer, full)
-        return {
-            name: replace(result, drift=found[name].drift if found[name].applied else ())
-            for name, result in self.results.items()
-        }
+        return {name: replace(result, drift=_drift(found.get(name))) for name, result in self.results.items()}
+
+    def _is_done(self, said: NodeReport | None, name: str, found: Verified | None) -> bool:
+        accepted = said is not None and said.state == "accepted"
+        wanted = said is not None and said.digest == self.desired.wanted[name].digest
+        return accepted and wanted and (found is None or found.ok)
 
     def _wait(self, due: set[str], before: Mapping[str, NodeReport], pointer: Pointer, full: bool) -> None:
         self._wake(due, "touch /run/clusterwright/pull-full; " if full else "")
@@ -89,7 +93,7 @@ class Pulling:
                     said[name], heard = now, time.monotonic()
                     self._hear(name, now)
             self._hold_back(due - set(self.results), pointer)
-            if time.monotonic() - heard > SILENCE_SECONDS:
+            if time.monotonic() - heard > self.silence:
                 self._give_up(due - set(self.results), said)
             if time.monotonic() - woken > _WAKE_AGAIN_SECONDS:
                 woken = time.monotonic()
@@ -131,18 +135,18 @@ class Pulling:
             last = said.get(name)
             words = f"its last words: {last.state} {last.cause}" if last else "it never reported"
             self.results[name] = NodeResult(
-                "unreachable", message=f"silent for {SILENCE_SECONDS:.0f} s; {words}"
+                "unreachable", message=f"silent for {self.silence:.0f} s; {words}"
             )
             self.report(Event("converge", "unreachable", words, name))
 
     def _wake(self, names: Collection[str], before: str = "") -> None:
         """Best effort: a node that SSH does not reach looks for its bundle by itself."""
-        if not names:
-            return
-        with ThreadPoolExecutor(min(len(names), _AT_ONCE)) as pool:
-            list(pool.map(lambda name: run_on(self.targets[name], before + _WAKE, timeout=10), sorted(names)))
+        targets = [self.targets[name] for name in sorted(names) if name in self.targets]
+        if targets:
+            with ThreadPoolExecutor(min(len(targets), _AT_ONCE)) as pool:
+                list(pool.map(lambda target: run_on(target, before + _WAKE, timeout=10), targets))
 
 
-def _is_done(said: NodeReport | None, found: Verified) -> bool:
-    accepted = said is not None and said.state == "accepted" and said.digest == found.wanted
-    return found.ok and accepted
+def _drift(found: Verified | None) -> tuple[str, ...]:
+    """What a node that was applied to before has otherwise than wanted."""
+    return found.drift if found and found.applied else ()

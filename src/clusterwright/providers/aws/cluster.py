@@ -35,6 +35,11 @@ class Cluster(pulumi.ComponentResource):
     """How they do."""
     store: pulumi.Output[str]
     """Name of the bucket that bundles are published in."""
+    url: pulumi.Output[str]
+    """Address of that bucket as nodes see it."""
+    machines: pulumi.Output[dict[str, str]]
+    """IDs of instances by node."""
+    region: str
 
     def __init__(
         self,
@@ -63,7 +68,8 @@ class Cluster(pulumi.ComponentResource):
         self._access()
         self._watch()
         self.handoff = pulumi.Output.from_input(systems).apply(partial(filled, from_plan(plan).dumps()))
-        self.store = self._store.bucket
+        self.store, self.url, self.region = self._store.bucket, self._store.url, self._plan.region
+        self.machines = pulumi.Output.all(**self._ids)
         self.register_outputs(
             {"login_address": self.login_address, "ssh_command": self.ssh_command, "store": self.store}
         )

@@ -1,0 +1,53 @@
+"""Host keys of instances, as cloud-init prints them on consoles: EC2 vouches for whose console it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
+
+from clusterwright.finding import Where, refuse
+
+_KEYS = re.compile(r"-----BEGIN SSH HOST KEY KEYS-----(.*?)-----END SSH HOST KEY KEYS-----", re.DOTALL)
+"""cloudinit.readthedocs.io, Module reference, Keys to Console (2026-11)."""
+_KEY = re.compile(r"\bssh-ed25519 [A-Za-z0-9+/]{68}")
+
+
+def host_key(text: str) -> str | None:
+    """The Ed25519 key of the last boot that printed one."""
+    blocks = _KEYS.findall(text)
+    found = _KEY.search(blocks[-1]) if blocks else None
+    return found[0] if found else None
+
+
+@dataclass(frozen=True)
+class Consoles:
+    """Of the instances of one region, with the credentials that the AWS tools would use."""
+
+    region: str
+    endpoint: str | None = None
+
+    def host_key(self, instance: str) -> str | None:
+        """None as long as it has not printed it. Raises Refused where the console may not be read."""
+        try:
+            # Of machines of the Nitro system the console as it is now; of others EC2 refuses `Latest`.
+            text = self._client.get_console_output(InstanceId=instance, Latest=True).get("Output", "")
+        except (ClientError, BotoCoreError) as error:
+            remedy = "Let these credentials do ec2:GetConsoleOutput, then run the same command again"
+            raise refuse("CW7081", Where(path=instance), str(error), remedy) from error
+        return host_key(text)
+
+    @cached_property
+    def _client(self) -> Any:
+        return Session().create_client("ec2", self.region, endpoint_url=self.endpoint)
+
+
+def keys_of(consoles: Consoles, machines: Mapping[str, str]) -> Mapping[str, str]:
+    """By node, for those of `machines` (node → instance) that printed one so far."""
+    found = {node: consoles.host_key(machine) for node, machine in machines.items()}
+    return {node: key for node, key in found.items() if key}

@@ -1,0 +1,98 @@
+"""An acceptance's life without an engine: what makes it work again, and what one that fails says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pulumi.provider.experimental import provider as sdk
+from pulumi.provider.experimental.property_value import PropertyValue
+from pulumi.runtime import rpc
+
+from clusterwright.plugin.acceptance import AcceptanceProvider
+from clusterwright.plugin.server import PartlyMade
+
+from .played import PlayedClusters
+from .test_resource import SilentEngine, properties, ran
+
+URN = "urn:pulumi:p5::clusterwright::clusterwright:pull:Acceptance::p5"
+TEXTS = {
+    "handoff": "{}",
+    "provider": "aws",
+    "region": "us-east-2",
+    "bucket": "b",
+    "url": "https://b.s3.us-east-2.amazonaws.com",
+    "signer": "ssh-ed25519 A",
+}
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, PropertyValue]:
+    (tmp_path / "p5.yaml").write_text("cluster: p5\n")
+    machines = PropertyValue(properties({"gpu-001": "i-1", "gpu-002": "i-2"}))
+    return {**properties({"file": str(tmp_path / "p5.yaml"), **TEXTS}), "machines": machines}
+
+
+@pytest.fixture
+def provider(tmp_path: Path) -> AcceptanceProvider:
+    return AcceptanceProvider(PlayedClusters(tmp_path), SilentEngine())
+
+
+def created(provider: AcceptanceProvider, inputs: dict[str, PropertyValue]) -> dict[str, PropertyValue]:
+    checked = ran(provider.check(sdk.CheckRequest(URN, {}, inputs, b""))).inputs or {}
+    return ran(provider.create(sdk.CreateRequest(URN, checked, 10, preview=False))).properties
+
+
+def changed(provider: AcceptanceProvider, old: dict[str, PropertyValue], **new: PropertyValue) -> list[str]:
+    request = sdk.DiffRequest(URN, "p5", old, {**old, **new}, [])
+    return ran(provider.diff(request)).diffs
+
+
+def test_accepted_nodes_make_it_and_nothing_is_to_be_done_again(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue]
+) -> None:
+    made = created(provider, inputs)
+    assert made["nodes"] == PropertyValue(properties({"gpu-001": "accepted", "gpu-002": "accepted"}))
+    assert changed(provider, made) == []
+
+
+def test_what_changes_nodes_is_seen(provider: AcceptanceProvider, inputs: dict[str, PropertyValue]) -> None:
+    made = created(provider, inputs)
+    assert changed(provider, made, handoff=PropertyValue("{ }")) == ["handoff"]
+    assert changed(provider, made, handoff=PropertyValue(rpc.UNKNOWN)) == ["handoff"]
+    assert changed(provider, made, machines=PropertyValue(properties({"gpu-001": "i-3"}))) == ["machines"]
+    Path(str(made["file"].value)).write_text("cluster: p5\ndomain: other.internal\n")
+    checked = ran(provider.check(sdk.CheckRequest(URN, {}, inputs, b""))).inputs or {}
+    assert changed(provider, made, digest=checked["digest"]) == ["digest"]
+
+
+def test_a_node_that_is_not_accepted_fails_the_stack_with_its_cause(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
+) -> None:
+    (tmp_path / "NODES").write_text(json.dumps({"gpu-002": "failed: FAIL driver: 535.1 is loaded"}))
+    with pytest.raises(PartlyMade) as failed:
+        created(provider, inputs)
+    assert str(failed.value) == "gpu-002: failed: FAIL driver: 535.1 is loaded"
+    (tmp_path / "NODES").unlink()
+    left = ran(provider.read(sdk.ReadRequest(URN, "p5", failed.value.properties, inputs))).properties or {}
+    now = ran(provider.check(sdk.CheckRequest(URN, {}, inputs, b""))).inputs or {}
+    assert changed(provider, left, digest=now["digest"]) == ["digest"], (
+        "the next `up` goes on, also refreshed"
+    )
+
+
+def test_refresh_sees_a_node_that_is_no_longer_accepted(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
+) -> None:
+    made = created(provider, inputs)
+    (tmp_path / "NODES").write_text(json.dumps({"gpu-001": "failed: FAIL ecc"}))
+    seen = ran(provider.read(sdk.ReadRequest(URN, "p5", made, inputs))).properties or {}
+    assert seen["nodes"] == PropertyValue(properties({"gpu-001": "failed: FAIL ecc", "gpu-002": "accepted"}))
+    assert changed(provider, seen) == ["nodes"]
+
+
+def test_preview_waits_for_nobody(provider: AcceptanceProvider, inputs: dict[str, PropertyValue]) -> None:
+    unknown = {**inputs, "handoff": PropertyValue(rpc.UNKNOWN), "machines": PropertyValue(rpc.UNKNOWN)}
+    shown = ran(provider.create(sdk.CreateRequest(URN, unknown, 10, preview=True))).properties
+    assert shown["nodes"] == PropertyValue(rpc.UNKNOWN)
