@@ -43,3 +43,8 @@ def test_checking_never_raises_where_planning_would() -> None:
     findings = check(loads(text).spec)
     assert {finding.code for finding in findings} == {"CW1221", "CW1251"}
     assert all(finding.severity is Severity.ERROR for finding in findings)
+
+
+def test_a_machine_that_is_a_domain_of_its_own_needs_no_block() -> None:
+    google = (Path(__file__).parent / "bases" / "google.yaml").read_text()
+    assert check(loads(google.replace("a3-ultragpu-8g", "a2-megagpu-16g")).spec) == []

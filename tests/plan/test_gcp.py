@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from clusterwright.catalog.cloud import boot_disk, placement_group, storage_sizes
 from clusterwright.catalog.machines import catalog
-from clusterwright.plan import plan
+from clusterwright.handoff import from_plan
+from clusterwright.plan import plan, rehearse
 from clusterwright.plan.gcp import gcp_plan
 from clusterwright.plan.gcp.model import GcpPlan, Vpc
 from clusterwright.plan.gcp.placement import chunks
@@ -150,3 +151,23 @@ def test_an_existing_network_stands_in_for_the_first() -> None:
     found = made("a3-ultragpu-8g", vpc=vpc)
     assert "host-0" not in {made.name for made in found.vpcs}
     assert found.existing is not None and found.existing.subnet == "hpc"
+
+
+def test_file_systems_of_google_are_handed_off_as_what_nodes_mount() -> None:
+    shares = {
+        "/home": {"kind": "filestore", "size": "1 TiB"},
+        "/data/raw": {"kind": "managed-lustre", "size": "9000 GiB", "throughput": "5 GB/s"},
+    }
+    site = {"provider": "gcp", "project": "example-hpc", "region": "us-central1", "zone": "us-central1-a"}
+    pools = {"head": {"roles": ["controller", "compute"], "machine": "n2-standard-8"}}
+    body = {"cluster": "c", "site": site, "pools": pools, "storage": {"shares": shares}}
+    spec = ClusterSpec.model_validate({**body, "software": {"distribution": "ubuntu-24.04"}})
+    handed = from_plan(plan(spec)).storage["shares"]
+    assert (handed["/home"]["kind"], handed["/home"]["server"]) == ("nfs", "home.storage.c.internal")
+    raw = handed["/data/raw"]
+    assert (raw["kind"], raw["mgs"]) == ("lustre", ["data-raw.storage.c.internal@tcp"])
+    assert raw["throughput"] == 5 * 10**9
+    assert {mount: one.kind for mount, one in rehearse(spec).spec.storage.shares.items()} == {
+        "/home": "served",
+        "/data/raw": "lustre",
+    }

@@ -9,9 +9,6 @@ from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.pool import Role
 
-HGX_DOMAIN = 8
-"""GPUs of one machine share NVLink up to here; a larger domain reaches over machines."""
-
 
 @rule(
     "CW1311",
@@ -72,7 +69,7 @@ def domain_not_a_block(outline: Outline) -> Iterator[Problem]:
     fabric = outline.spec.fabric
     for name, pool in outline.pools_with(Role.COMPUTE):
         row = outline.hardware[name]
-        if row is None or not row.gpus or (row.nvlink_domain or 0) <= HGX_DOMAIN:
+        if row is None or not row.gpus or (row.nvlink_domain or 0) <= len(row.gpus):
             continue
         trays = (row.nvlink_domain or 0) // len(row.gpus)
         wanted = fabric.topology == "block" and fabric.block_size == trays
@@ -94,7 +91,7 @@ def domain_in_part(outline: Outline) -> Iterator[Problem]:
     """Machines of this type come as whole racks; the others of the domain would be somebody else's."""
     for name, pool in outline.pools_with(Role.COMPUTE):
         row = outline.hardware[name]
-        if row is None or not row.gpus or (row.nvlink_domain or 0) <= HGX_DOMAIN:
+        if row is None or not row.gpus or (row.nvlink_domain or 0) <= len(row.gpus):
             continue
         site = outline.site_names[name]
         played = site is not None and outline.sites[site].provider == "lab"

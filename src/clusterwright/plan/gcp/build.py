@@ -81,6 +81,7 @@ def _machines(
             policy=placed[node.name].name if node.name in placed else None,
             scheduling=scheduling(kind, pool.capacity),
             public=bool(site.ssh_from) and "login" in node.roles,
+            shielded=kind.hardware.architecture == "x86_64" and not node.machine.endswith("-metal"),
             kept=kept(plan.spec, node.roles, dedicated),
         )
 

@@ -58,6 +58,8 @@ class Machine:
     """Name of its placement policy."""
     scheduling: Scheduling
     public: bool
+    shielded: bool
+    """Whether the firmware is measured: virtual machines with x86 processors."""
     kept: Kept | None
     """What is on a disk that outlives it."""
 

@@ -129,8 +129,8 @@ def _stack(interface: Interface) -> str | None:
 
 
 def _shielded(machine: Machine) -> gcp.compute.InstanceShieldedInstanceConfigArgs | None:
-    """Secure boot would refuse modules that the vendors' packages build on the node; bare metal has none."""
-    if machine.kind.endswith("-metal"):
+    """Secure boot would refuse modules that the vendors' packages build on the node."""
+    if not machine.shielded:
         return None
     return gcp.compute.InstanceShieldedInstanceConfigArgs(
         enable_secure_boot=False, enable_vtpm=True, enable_integrity_monitoring=True

@@ -41,6 +41,8 @@ class SharedStorage(pulumi.ComponentResource):
         self._kept = pulumi.ResourceOptions(parent=self, protect=True)
         self._own = pulumi.ResourceOptions(parent=self)
         joined = self._join(services) if services else None
+        if services and any(isinstance(share, ManagedLustre) for share in shares.values()):
+            self._let_in(services)
         self.servers = {
             mount: self._filestore(mount, share, joined)
             if isinstance(share, Filestore)
@@ -71,6 +73,20 @@ class SharedStorage(pulumi.ComponentResource):
             reserved_peering_ranges=[taken.name],
             # Google frees the addresses hours after a file system is gone; the network goes before that.
             deletion_policy="ABANDON",
+            opts=self._own,
+        )
+
+    def _let_in(self, services: str) -> None:
+        """Servers of Lustre open connections to their clients: Managed Lustre documentation, firewall."""
+        name = f"{self._name}-lustre"
+        gcp.compute.Firewall(
+            name,
+            name=name,
+            network=self._network,
+            direction="INGRESS",
+            source_ranges=[services],
+            target_tags=[self._name],
+            allows=[gcp.compute.FirewallAllowArgs(protocol="tcp", ports=["988", "6988"])],
             opts=self._own,
         )
 
