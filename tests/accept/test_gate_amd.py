@@ -89,6 +89,13 @@ def test_amd_smi_of_every_release_is_read(tmp_path: Path, said: str, status: str
     assert tree.run()[1]["ecc"] == status
 
 
+def test_what_amd_smi_does_not_tell_is_no_pass(mi300x: Tree) -> None:
+    nothing = '[{"gpu": 0, "retired": "N/A", "throttle": {"prochot_violation_status": "N/A"}}]'
+    mi300x.program("amd-smi", f"echo '{nothing}'")
+    gates = mi300x.run()[1]
+    assert {gates[name] for name in ("bad-pages", "throttle", "xgmi")} == {"skip"}
+
+
 def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
     tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
     amdgpu = {"version": "30.30.4", "flavour": "", "packages": {}, "services": [], "hold": []}

@@ -9,6 +9,7 @@ from gates.node import Node, Unmet, Unseen
 
 MEMORY_SHARE = 0.95
 MOMENT_SECONDS = 0.3
+NOT_TOLD = "N/A"
 # What amd-smi calls a violation, and is one: package power (ppt) is the limit that every busy GPU works at.
 # (rocm.docs.amd.com/projects/amdsmi, "GPU violations")
 SLOWDOWNS = {
@@ -71,8 +72,10 @@ def ecc(node: Node) -> str:
 
 def bad_pages(node: Node) -> str:
     """No page of memory waits to be retired, and none is bad that could not be."""
-    retired = 0
-    for row in _rows(_asked(node, "bad-pages")):
+    retired, rows = 0, _rows(_asked(node, "bad-pages"))
+    if all(row.get("retired", NOT_TOLD) == NOT_TOLD for row in rows):
+        raise Unseen("amd-smi tells no bad pages: a virtual machine is not told")
+    for row in rows:
         retired += _pages(row, "retired")
         for key, expected, what, remedy in BAD_PAGES:
             count = _pages(row, key)
@@ -89,7 +92,7 @@ def _pages(row: dict, key: str) -> int:
 
 def throttle(node: Node) -> str:
     """No GPU is slowed by heat or by the platform; seen twice, as a moment of it is no fault."""
-    if _slowed(node):
+    if _slowed(node, first=True):
         time.sleep(MOMENT_SECONDS)
         slowed = _slowed(node)
         if slowed:
@@ -98,11 +101,16 @@ def throttle(node: Node) -> str:
     return "not slowed"
 
 
-def _slowed(node: Node) -> list[str]:
+def _slowed(node: Node, first: bool = False) -> list[str]:
+    rows = [
+        row for row in _rows(_asked(node, "metric", "--violation")) if isinstance(row.get("throttle"), dict)
+    ]
+    told = [row["throttle"].get(field, NOT_TOLD) for row in rows for field in SLOWDOWNS]
+    if first and all(state == NOT_TOLD for state in told):
+        raise Unseen("amd-smi tells no violations of limits")
     return [
         f"GPU {row.get('gpu')}: {why}"
-        for row in _rows(_asked(node, "metric", "--violation"))
-        if isinstance(row.get("throttle"), dict)
+        for row in rows
         for field, why in SLOWDOWNS.items()
         if row["throttle"].get(field) == "ACTIVE"
     ]

@@ -35,7 +35,7 @@ _PROFILE = "# Simulated by clusterwright: what the release sets beside the names
 
 def answer(node: Node, arguments: Sequence[str]) -> Answer:
     """`image exists`, `pull` and `run` of these images; `logs` and `container exists` of their daemon."""
-    image = next((word for word in arguments if f"/{_PLUGIN}:" in word or f"/{_DAEMON}:" in word), "")
+    image = next((word for word in arguments if f"/{_PLUGIN}" in word or f"/{_DAEMON}" in word), "")
     if not image and _CONTAINER not in arguments:
         os.execv(_REAL, [_REAL, *arguments])
     store, verb = node.own / "images", arguments[0]
