@@ -23,7 +23,7 @@ class Image:
 
     @property
     def reference(self) -> str:
-        """What is pulled and run: by digest alone where it is known, as not every podman takes a tag with it."""
+        """What is pulled: by digest alone where it is known, as not every podman takes a tag with it."""
         return f"{self.image.rpartition(':')[0]}@sha256:{self.sha256}" if self.sha256 else self.image
 
 
