@@ -100,6 +100,18 @@ def test_life_of_a_cluster_on_aws(cloud: Stack, project: Path, log: Path) -> Non
         "update aws:ec2/launchTemplate:LaunchTemplate debug-001",
     ]
 
+    with pytest.raises(Failed, match="protected"):
+        cloud.run("destroy")
+    gone = log.read_text().splitlines()
+    for first, then in (
+        ("ec2/instance:Instance head", "ec2/launchTemplate:LaunchTemplate head"),
+        ("ec2/instance:Instance gpu1", "ec2/placementGroup:PlacementGroup cloudy-gpu"),
+        ("ec2/launchTemplate:LaunchTemplate gpu1", "ec2/subnet:Subnet cloudy-nodes"),
+        ("ec2/subnet:Subnet cloudy-nodes", "ec2/vpc:Vpc cloudy"),
+    ):
+        assert gone.index(f"delete aws:{first}") < gone.index(f"delete aws:{then}")
+    assert [kind for kind in cloud.kept() if kind.startswith("aws:")] == ["aws:ebs/volume:Volume"]
+
 
 def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Path) -> None:
     describe(project, GOOGLE)

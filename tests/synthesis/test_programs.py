@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from clusterwright.bundle.userdata import LIMIT
 from clusterwright.catalog.replacements import replacements
 from clusterwright.handoff import loads
 from clusterwright.operate.prepare import described, prepare
@@ -61,6 +62,8 @@ def test_program(file: Path, request: pytest.FixtureRequest) -> None:
     made = declared(file, preview=False)
     found = {one.urn: one.links for one in made.resources}
     assert {one.urn: one.links for one in previewed.resources} == found
+    for one in made.of("aws:ec2/instance:Instance").values():
+        assert len(one.inputs["userData"]) <= LIMIT
     for one in made.resources:
         assert not one.custom or set(one.inputs) <= arguments(one.type), one.urn
         for key in one.inputs if not one.type.startswith(("pulumi:", "clusterwright:")) else ():

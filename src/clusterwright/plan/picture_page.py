@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from clusterwright.plan.aws import aws_plan
+from clusterwright.plan.aws.picture import picture as amazon
 from clusterwright.plan.build import plan
 from clusterwright.plan.gcp import gcp_plan
 from clusterwright.plan.gcp.picture import picture as google
@@ -15,8 +17,22 @@ from clusterwright.spec.load import load
 
 FILE = Path("docs/networks.md")
 _FOLDERS = (Path("clusters"), Path("tests/synthesis/cases"))
-_DRAWN = ("gcp-a3-mega", "gcp-a3-ultra", "gcp-a4x", "gcp-a4x-max", "gcp-storage", "gcp-a2")
-_PAINTERS: Mapping[str, Callable[[ClusterPlan], Picture]] = {"gcp": lambda made: google(gcp_plan(made))}
+_DRAWN = (
+    "aws-p5",
+    "aws-p6",
+    "aws-storage",
+    "aws-existing-vpc",
+    "gcp-a3-mega",
+    "gcp-a3-ultra",
+    "gcp-a4x",
+    "gcp-a4x-max",
+    "gcp-storage",
+    "gcp-a2",
+)
+_PAINTERS: Mapping[str, Callable[[ClusterPlan], Picture]] = {
+    "aws": lambda made: amazon(aws_plan(made)),
+    "gcp": lambda made: google(gcp_plan(made)),
+}
 
 
 def text() -> str:
