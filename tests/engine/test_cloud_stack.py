@@ -140,6 +140,16 @@ def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Pat
     # What people keep is there after a destroy, with the network that it is in; no secret is in the state.
     with pytest.raises(Failed, match="protected"):
         cloud.run("destroy")
+    order = log.read_text().splitlines()
+    instance, subnet, network = (
+        order.index(f"delete gcp:compute/{kind} {name}")
+        for kind, name in (
+            ("instance:Instance", "cloudy-gpu1"),
+            ("subnetwork:Subnetwork", "cloudy-gpu-0"),
+            ("network:Network", "cloudy-gpu-0"),
+        )
+    )
+    assert instance < subnet < network
     gone = deeds(log)
     assert "delete gcp:compute/instance:Instance cloudy-head" in gone
     assert not [deed for deed in gone if "filestore" in deed or deed.endswith("Network cloudy-host-0")], gone

@@ -14,6 +14,7 @@ from clusterwright.checks import (
     cloud,
     fabric,
     google,
+    google_fabric,
     machines,
     mig,
     names,
@@ -51,6 +52,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     cloud,
     capacity,
     google,
+    google_fabric,
     amazon,
     surroundings,
 )

@@ -64,6 +64,7 @@ def _machines(
     plan: ClusterPlan, outline: Outline, site_name: str, site: GcpSite, placed: Mapping[str, PlacementPolicy]
 ) -> Iterator[Machine]:
     interfaces = interface_plans(outline, site_name)
+    door = "login" if plan.with_role("login") else "controller"
     dedicated = any("controller" not in node.roles for node in plan.with_role("storage"))
     for node in plan.nodes:
         pool, kind = plan.spec.pools[node.pool], outline.types[node.pool]
@@ -80,7 +81,7 @@ def _machines(
             interfaces=interfaces[node.pool].interfaces,
             policy=placed[node.name].name if node.name in placed else None,
             scheduling=scheduling(kind, pool.capacity),
-            public=bool(site.ssh_from) and "login" in node.roles,
+            public=bool(site.ssh_from) and door in node.roles,
             shielded=kind.hardware.architecture == "x86_64" and not node.machine.endswith("-metal"),
             kept=kept(plan.spec, node.roles, dedicated),
         )

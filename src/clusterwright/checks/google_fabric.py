@@ -1,0 +1,68 @@
+"""Google Cloud: names of file systems, and whether anything talks over a machine's fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterwright.catalog.fabrics import fabrics
+from clusterwright.catalog.machine_catalog import MachineType
+from clusterwright.catalog.software import hardware_rules
+from clusterwright.checks.rule import Problem, rule
+from clusterwright.finding import Severity
+from clusterwright.plan.gcp.names import NAME
+from clusterwright.plan.outline import Outline
+from clusterwright.plan.shares import slug
+from clusterwright.plan.software.traits import traits
+from clusterwright.spec.google_storage import GOOGLE
+from clusterwright.spec.pool import Role
+from clusterwright.spec.site import GcpSite
+
+
+@rule(
+    "CW1382",
+    "Two file systems with one name, or one that Google does not take",
+    source="Google Cloud, naming convention: 63 lower-case letters, digits and hyphens, a letter first",
+    example="storage: {shares: {/data/raw: {kind: filestore, …}, /data-raw: {kind: filestore, …}}}",
+)
+def names_of_file_systems(outline: Outline) -> Iterator[Problem]:
+    """A file system is named after the cluster and its mount point; the second one could not be made."""
+    seen: dict[str, str] = {}
+    for mount, share in outline.spec.storage.shares.items():
+        if not isinstance(share, GOOGLE):
+            continue
+        name = f"{outline.spec.cluster}-{slug(mount)}"
+        if name in seen:
+            what = f"'{seen[name]}' and '{mount}' would both be called '{name}'"
+            yield Problem(f"storage.shares.{mount}", what, "Mount one of them elsewhere")
+        elif not NAME.fullmatch(name):
+            remedy = "Take a shorter mount point of letters, digits and '-'"
+            yield Problem(f"storage.shares.{mount}", f"a file system cannot be called '{name}'", remedy)
+        seen.setdefault(name, mount)
+
+
+@rule(
+    "CW1383",
+    "A fabric that nothing here speaks",
+    source="the software catalogue (hardware_rules.csv): the plug-in of NCCL that a machine type requires",
+    example="site: {provider: gcp, …}, pools: {gpu: {machine: a3-highgpu-8g, count: 2}}",
+    severity=Severity.WARNING,
+)
+def fabric_without_plugin(outline: Outline) -> Iterator[Problem]:
+    """Cards and networks are made as Google wants them, and NCCL would use plain sockets over the first."""
+    for name, pool in outline.pools_with(Role.COMPUTE):
+        kind, site = outline.types[name], outline.sites.get(outline.site_names[name] or "")
+        ours = isinstance(site, GcpSite) and kind is not None and kind.hardware.provider == "gcp"
+        if ours and kind is not None and outline.count(name) > 1 and _unspoken(kind):
+            what = f"no plug-in of NCCL is known here for the fabric of '{pool.machine}'"
+            remedy = "Install it with a hook of your own, or take `a3-megagpu-8g` or a type with RDMA"
+            yield Problem(f"pools.{name}.machine", what, remedy)
+
+
+def _unspoken(kind: MachineType) -> bool:
+    """Google's cards for GPUs have a fabric's plug-in each, or are plain network cards to NCCL."""
+    if not any(card.is_fabric for card in kind.cards):
+        return False
+    plugins = {fabric.component for fabric in fabrics() if fabric.component}
+    own = traits(kind.hardware)
+    required = {row.component for row in hardware_rules() if row.kind == "requires" and row.trait in own}
+    return not plugins & required
