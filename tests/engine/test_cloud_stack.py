@@ -92,10 +92,12 @@ def test_life_of_a_cluster_on_aws(cloud: Stack, project: Path, log: Path) -> Non
         "create aws:ec2/instance:Instance debug-001",
         "create aws:ec2/instance:Instance gpu4",
         "create aws:ec2/launchTemplate:LaunchTemplate gpu4",
+        "create aws:route53/record:Record gpu4",
         "delete aws:ec2/instance:Instance debug-001",
         "delete aws:ec2/instance:Instance gpu3",
         "delete aws:ec2/launchTemplate:LaunchTemplate gpu3",
         "delete aws:ec2/placementGroup:PlacementGroup cloudy-debug",
+        "delete aws:route53/record:Record gpu3",
         "update aws:ec2/instance:Instance head",
         "update aws:ec2/launchTemplate:LaunchTemplate debug-001",
     ]
