@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterwright.catalog.cloud import placement_group
 from clusterwright.catalog.fabrics import fabrics
 from clusterwright.catalog.machine_catalog import MachineType
 from clusterwright.catalog.software import hardware_rules
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.gcp.names import NAME
+from clusterwright.plan.gcp.placement import chunks
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.shares import slug
 from clusterwright.plan.software.traits import traits
@@ -66,3 +68,30 @@ def _unspoken(kind: MachineType) -> bool:
     own = traits(kind.hardware)
     required = {row.component for row in hardware_rules() if row.kind == "requires" and row.trait in own}
     return not plugins & required
+
+
+@rule(
+    "CW1384",
+    "Slurm's blocks are not the NVLink domains",
+    source="Google Cloud placement policies: one for a domain; nodes 1 to 18, 19 to 36 … here",
+    example="pools: {gpu: {machine: a4x-highgpu-4g, nodes: 'gpu[101-118]'}}: two domains of 8 and 10",
+    severity=Severity.WARNING,
+)
+def blocks_are_not_domains(outline: Outline) -> Iterator[Problem]:
+    """Slurm counts nodes by their order, and domains are told by numbers, so that a node that goes moves no
+    other: with a gap, a job in one block would talk between two domains."""
+    size = outline.spec.fabric.block_size
+    for name, pool in outline.pools_with(Role.COMPUTE):
+        group, nodes = placement_group("gcp", pool.machine), outline.names[name] or ()
+        site = outline.sites.get(outline.site_names[name] or "")
+        if not isinstance(site, GcpSite) or group is None or not group.gpu_topology or not size:
+            continue
+        domains = chunks(nodes, group.nodes)
+        first = min(domains.values(), default=0)
+        apart = [node for place, node in enumerate(nodes) if domains[node] - first != place // size]
+        if apart:
+            what = f"'{apart[0]}' and {len(apart) - 1} more are in a block of Slurm that is not their domain"
+            remedy = (
+                f"Number whole domains, for instance `gpu[001-{group.nodes:03d}]`, or add what is missing"
+            )
+            yield Problem(f"pools.{name}.nodes" if pool.nodes else f"pools.{name}", what, remedy)
