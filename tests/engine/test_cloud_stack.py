@@ -21,6 +21,7 @@ main()
 """
 AWS = """
 cluster: cloudy
+converge: pull
 site: {provider: aws, region: us-east-2, zone: us-east-2a, network: 10.40.0.0/16}
 pools:
   head: {roles: [controller, login], machine: m7i.large}
@@ -29,6 +30,7 @@ pools:
 """
 GOOGLE = """
 cluster: cloudy
+converge: pull
 site: {provider: gcp, project: example-hpc, region: us-central1, zone: us-central1-a, network: 10.50.0.0/20}
 pools:
   head: {roles: [controller, login], machine: n2-standard-4}

@@ -24,6 +24,7 @@ pools:
 """
 CLOUDY = """
 cluster: cloudy
+converge: pull
 site: {provider: aws, region: us-east-2, zone: us-east-2a}
 pools:
   head: {roles: [controller, login], machine: m7i.large}

@@ -128,4 +128,9 @@ CODES: Mapping[str, Meaning] = {
         "Machines of a cloud take bundles that this key signed, and no others, from their first boot on.",
         "a stack file without clusterwright:signer",
     ),
+    "CW7103": Meaning(
+        "The stack is green before its nodes are accepted",
+        "With push the machines are made, and wait for a person; with pull they converge and prove themselves.",
+        "pulumi up of a description on AWS without `converge: pull`",
+    ),
 }

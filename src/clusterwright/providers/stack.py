@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from clusterwright.finding import Refused, refuse
+from clusterwright.finding import Finding, Refused, Severity, refuse
 from clusterwright.handoff import from_plan
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.plan.software.asked import Place
@@ -54,6 +54,11 @@ def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Out
         remedy = f"Run `pip install 'clusterwright[{provider}]'`"
         what = f"Pulumi's SDK for {provider} is not installed"
         raise refuse("CW7101", where("site"), what, remedy)
+    pulls = planned.spec.converge == "pull"
+    if not pulls:
+        what = "the stack makes machines that wait for somebody who logs in and converges them"
+        remedy = "Write `converge: pull` where the distribution can, or run the playbooks on the hand-off"
+        pulumi.warn(str(Finding("CW7103", where("converge"), what, remedy, Severity.WARNING)))
     signer = _signer(where)
     if provider == "gcp":
         from clusterwright.providers.gcp import Cluster as GcpCluster
@@ -62,7 +67,7 @@ def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Out
     from clusterwright.providers.aws import Cluster as AwsCluster
 
     cluster = AwsCluster(planned.spec.cluster, planned, signer=signer)
-    if pulumi.Config("clusterwright").get_bool("accept") is not False:
+    if pulls and pulumi.Config("clusterwright").get_bool("accept") is not False:
         Acceptance(
             planned.spec.cluster,
             file=file,
