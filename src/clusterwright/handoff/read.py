@@ -26,7 +26,7 @@ def loads(text: str, file: str = "") -> Handoff:
             raise refuse("CW2002", Where(file), what, _REMEDY) from error
         faults = [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in error.errors()]
         raise _damaged(file, faults) from error
-    sections = document.model_dump(exclude={"hardware", "nodes"})
+    sections = document.model_dump(exclude={"hardware", "nodes"}, exclude_unset=True)
     return Handoff(**sections, hardware=document.hardware, nodes=document.nodes)
 
 

@@ -130,7 +130,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW7103": Meaning(
         "The stack is green before its nodes are accepted",
-        "With push the machines are made, and wait for a person; with pull they converge and prove themselves.",
+        "With push the machines are made, and wait for a person; with pull they converge by themselves.",
         "pulumi up of a description on AWS without `converge: pull`",
     ),
 }
