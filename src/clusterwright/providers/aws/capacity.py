@@ -20,8 +20,10 @@ def market(machine: Machine) -> aws.ec2.InstanceInstanceMarketOptionsArgs | None
     return aws.ec2.InstanceInstanceMarketOptionsArgs(market_type="spot", spot_options=once)
 
 
-def target(machine: Machine) -> aws.ec2.InstanceCapacityReservationSpecificationArgs:
-    """What is not reserved takes nothing from reservations that others count on."""
+def target(machine: Machine) -> aws.ec2.InstanceCapacityReservationSpecificationArgs | None:
+    """What is not reserved takes nothing from reservations that others count on; spot never does."""
+    if machine.capacity == "spot":
+        return None
     if machine.reservation is None:
         return aws.ec2.InstanceCapacityReservationSpecificationArgs(capacity_reservation_preference="none")
     reserved = aws.ec2.InstanceCapacityReservationSpecificationCapacityReservationTargetArgs(

@@ -10,7 +10,9 @@ import pulumi_aws as aws
 from clusterwright.plan.aws.storage import FileSystem
 from clusterwright.providers.aws.tags import named
 
-_PORTS: Mapping[str, tuple[tuple[str, int, int], ...]] = {
+_Ports = tuple[str, int, int]
+"""Protocol, first and last."""
+_PORTS: Mapping[str, tuple[_Ports, ...]] = {
     # FSx for Lustre User Guide, file system access control with Amazon VPC.
     "fsx-lustre": (("tcp", 988, 988), ("tcp", 1018, 1023)),
     # Amazon EFS User Guide, using VPC security groups.
@@ -71,47 +73,40 @@ class SharedStorage(pulumi.ComponentResource):
             tags=self._tags,
             opts=self._own,
         )
-        for protocol, first, last in _PORTS[self._plan.kind]:
-            part = f"{self._name}-{protocol}-{first}"
-            common = {"ip_protocol": protocol, "from_port": first, "to_port": last, "tags": self._tags}
-            aws.vpc.SecurityGroupIngressRule(
-                part,
-                security_group_id=group.id,
-                referenced_security_group_id=nodes,
-                opts=self._own,
-                **common,
-            )
+        for ports in _PORTS[self._plan.kind]:
+            name = f"{self._name}-{ports[0]}-{ports[1]}"
+            self._let_in(name, group.id, nodes, ports)
             if self._plan.kind == "fsx-lustre":
-                self._both_ways(part, group.id, nodes, first, last)
+                # Servers of Lustre talk to each other, and call their clients.
+                self._let_in(f"{name}-servers", group.id, group.id, ports)
+                self._let_in(f"{name}-back", nodes, group.id, ports)
+                self._let_out(f"{name}-servers", group.id, group.id, ports)
+                self._let_out(f"{name}-out", group.id, nodes, ports)
         return group.id
 
-    def _both_ways(
-        self, part: str, group: pulumi.Output[str], nodes: pulumi.Input[str], first: int, last: int
-    ) -> None:
-        """Servers of Lustre talk to each other, and call their clients."""
-        pairs = {"servers": (group, group), "back": (nodes, group)}
-        for name, (to, whence) in pairs.items():
-            aws.vpc.SecurityGroupIngressRule(
-                f"{part}-{name}",
-                security_group_id=to,
-                referenced_security_group_id=whence,
-                ip_protocol="tcp",
-                from_port=first,
-                to_port=last,
-                tags=self._tags,
-                opts=self._own,
-            )
-        for name, to in {"servers": group, "out": nodes}.items():
-            aws.vpc.SecurityGroupEgressRule(
-                f"{part}-{name}",
-                security_group_id=group,
-                referenced_security_group_id=to,
-                ip_protocol="tcp",
-                from_port=first,
-                to_port=last,
-                tags=self._tags,
-                opts=self._own,
-            )
+    def _let_in(self, name: str, to: pulumi.Input[str], whence: pulumi.Input[str], ports: _Ports) -> None:
+        aws.vpc.SecurityGroupIngressRule(
+            name,
+            security_group_id=to,
+            referenced_security_group_id=whence,
+            ip_protocol=ports[0],
+            from_port=ports[1],
+            to_port=ports[2],
+            tags=self._tags,
+            opts=self._own,
+        )
+
+    def _let_out(self, name: str, whence: pulumi.Input[str], to: pulumi.Input[str], ports: _Ports) -> None:
+        aws.vpc.SecurityGroupEgressRule(
+            name,
+            security_group_id=whence,
+            referenced_security_group_id=to,
+            ip_protocol=ports[0],
+            from_port=ports[1],
+            to_port=ports[2],
+            tags=self._tags,
+            opts=self._own,
+        )
 
     def _lustre(self) -> None:
         plan = self._plan
