@@ -185,7 +185,7 @@ def test_bad_bundle_stops_at_the_canary_and_the_next_good_one_goes_through(desk:
 
 LATE = """
 folder=/run/systemd/system/clusterwright-gate.service.d; mkdir -p $folder
-printf '[Service]\\nRestartSec=3\\n' > $folder/90-sooner.conf; systemctl daemon-reload
+printf '[Service]\\nRestartSec=3\\nRestartSteps=0\\n' > $folder/90-sooner.conf; systemctl daemon-reload
 systemctl restart clusterwright-gate
 until [ $(systemctl show --property=NRestarts --value clusterwright-gate) -ge 2 ]; do sleep 0.2; done
 systemctl is-active slurmd
@@ -196,8 +196,9 @@ def test_gate_that_passes_late_brings_slurmd_back(desk: Desk) -> None:
     desk.run("node", "break", "pulled", "gpu-002", "gpu-missing", "--number", "1")
     assert on(desk, "gpu-002", LATE, code=3) == "inactive\n"
     desk.run("node", "mend", "pulled", "gpu-002")
-    on(desk, "gpu-002", "until systemctl is-active --quiet slurmd; do sleep 0.2; done")
-    job = ("timeout", "60", "srun", "--nodelist=gpu-002", "hostname")
+    idle = "until sinfo --noheader --nodes=gpu-002 --format=%T | grep -qx idle; do sleep 0.3; done"
+    on(desk, "controller", f"timeout 60 sh -c '{idle}'")
+    job = ("srun", "--nodelist=gpu-002", "hostname")
     assert desk.run("ssh", "pulled", "--user", "ada", "--", *job) == "gpu-002\n"
 
 

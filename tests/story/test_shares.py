@@ -64,7 +64,7 @@ def test_what_a_client_lost_takes_its_node_out_of_the_queue_until_it_is_mended(d
 # As the units are, with seconds for half minutes: fewer would meet systemd's limit of five starts in ten.
 SOONER = """
 folder=/etc/systemd/system/clusterwright-gate.service.d; mkdir -p $folder
-printf '[Service]\\nRestartSec=3\\nExecStart=\\n' > $folder/90-sooner.conf
+printf '[Service]\\nRestartSec=3\\nRestartSteps=0\\nExecStart=\\n' > $folder/90-sooner.conf
 echo 'ExecStart=/usr/lib/clusterwright/gate --boot --patience 1' >> $folder/90-sooner.conf
 for unit in beegfs-client clusterwright-late-shares; do
     mkdir -p /etc/systemd/system/$unit.service.d
@@ -86,7 +86,9 @@ def test_a_share_that_comes_hours_late_brings_its_node_back_by_itself(desk: Desk
     said = _on(desk, "gpu2", f"{TRIED}; systemctl is-active slurmd; cat /run/clusterwright/gate.json")
     assert said.startswith("inactive\n") and "/scratch mounted" in said
     desk.run("node", "mend", LAB, "gpu2")
-    assert _as_ada(desk, "timeout 60 srun --nodelist=gpu2 ls /scratch/of-ada /store/of-ada /turbo/of-ada")
+    idle = "until sinfo --noheader --nodes=gpu2 --format=%T | grep -qx idle; do sleep 0.3; done"
+    _on(desk, "front", f"timeout 60 sh -c '{idle}'")
+    assert _as_ada(desk, "srun --nodelist=gpu2 ls /scratch/of-ada /store/of-ada /turbo/of-ada")
     assert _on(desk, "gpu2", "systemctl is-active clusterwright-gate slurmd").split() == ["active"] * 2
 
 
