@@ -10,6 +10,7 @@ from clusterwright.catalog.images import image
 from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
+from clusterwright.plan.aws.build import NO_GROUP, PARTITIONS
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.aws_storage import AMAZON, Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.site import AwsSite
@@ -166,3 +167,30 @@ def name_too_long(outline: Outline) -> Iterator[Problem]:
         if site.ssh_from and len(outline.spec.cluster) > longest:
             what = f"the name has {len(outline.spec.cluster)} characters, and a load balancer takes {longest}"
             yield Problem("cluster", what, "Shorten it, or leave `ssh_from` out")
+
+
+@rule(
+    "CW1343",
+    "A placement that AWS does not make",
+    source="Amazon EC2 User Guide, placement groups: strategies by instance type; seven a zone for `spread`",
+    example="pools: {gpu: {machine: p5.48xlarge, count: 8, placement: spread}}",
+)
+def placement_not_made(outline: Outline) -> Iterator[Problem]:
+    """Machines that do not fit their group are refused when the first of them is asked for."""
+    for name, pool in outline.spec.pools.items():
+        if pool.placement is None:
+            continue
+        field, kind = f"pools.{name}.placement", outline.types[name]
+        if not isinstance(outline.sites.get(outline.site_names[name] or ""), AwsSite):
+            yield Problem(field, "placement groups are made on AWS", "Leave `placement` out")
+        elif pool.placement == "none":
+            continue
+        elif outline.capacity(name) in NO_GROUP:
+            what = f"machines that are got as '{outline.capacity(name)}' stand where they were bought"
+            yield Problem(field, what, "Leave `placement` out")
+        elif kind is not None and kind.placement and pool.placement not in kind.placement:
+            what = f"'{kind.name}' is not made in a group '{pool.placement}'"
+            yield Problem(field, what, f"Take one of: {', '.join(kind.placement)}, or `none`")
+        elif pool.placement == "spread" and outline.count(name) > PARTITIONS:
+            what = f"a group 'spread' has {PARTITIONS} machines at most, and there are {outline.count(name)}"
+            yield Problem(field, what, "Take `partition`")

@@ -104,8 +104,10 @@ def _shrunk(outline: Outline, name: str, counts: Mapping[str, int]) -> Pool:
     default = COMPUTE_NODES if Role.COMPUTE in pool.roles else 1
     count = counts.get(name, min(default, len(names)))
     if pool.nodes is not None:
-        return pool.model_copy(update={"capacity": None, "nodes": fold(names[:count])})
-    return pool.model_copy(update={"capacity": None, "count": None if pool.count is None else count})
+        return pool.model_copy(update={"capacity": None, "placement": None, "nodes": fold(names[:count])})
+    return pool.model_copy(
+        update={"capacity": None, "placement": None, "count": None if pool.count is None else count}
+    )
 
 
 def _fabric(fabric: Fabric, shrunk: ClusterSpec) -> Fabric:

@@ -20,9 +20,12 @@ from clusterwright.spec.site import AwsSite
 
 _DISK_GIB, _GPU_DISK_GIB = 100, 200
 _GIB = 2**30
-_NO_GROUP = {"reservation", "capacity-block"}
+NO_GROUP = {"reservation", "capacity-block"}
 """A Capacity Block stands together by itself, and a reservation is in the group that it was made in: Amazon
 EC2 User Guide, Capacity Blocks; cluster placement groups with Capacity Reservations."""
+PARTITIONS = 7
+"""The most of a group in one zone, and the most instances of a `spread` group there: Amazon EC2 User Guide,
+placement groups."""
 
 
 def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> AwsPlan:
@@ -57,10 +60,17 @@ def _site(plan: ClusterPlan, name: str) -> AwsSite:
 def _group(plan: ClusterPlan, types: Mapping[str, MachineType], name: str) -> PlacementGroup | None:
     pool = plan.spec.pools[name]
     kind = types[pool.machine]
-    together = "compute" in pool.roles and kind.fabric_gbps is not None and "cluster" in kind.placement
-    if not together or (pool.capacity or Capacity()).model in _NO_GROUP:
-        return None
-    return PlacementGroup(name, "cluster")
+    match pool.placement:
+        case None:
+            together = (
+                "compute" in pool.roles and kind.fabric_gbps is not None and "cluster" in kind.placement
+            )
+            reserved = (pool.capacity or Capacity()).model in NO_GROUP
+            return PlacementGroup(name, "cluster") if together and not reserved else None
+        case "none":
+            return None
+        case strategy:
+            return PlacementGroup(name, strategy, PARTITIONS if strategy == "partition" else None)
 
 
 def _machines(

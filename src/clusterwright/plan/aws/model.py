@@ -14,11 +14,12 @@ from clusterwright.spec.site import AwsVpc
 
 @dataclass(frozen=True, slots=True)
 class PlacementGroup:
-    """Where instances stand to each other: one of a pool whose machines have a fabric."""
+    """Where the instances of a pool stand to each other."""
 
     name: str
     strategy: str
-    """`cluster`: as close as possible; `partition`: on racks of their own; `spread`: on hosts."""
+    """`cluster`: as close as possible; `partition`: in groups that share no rack; `spread`: no two on one."""
+    partitions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class Fabric(pulumi.ComponentResource):
             one.name: aws.ec2.PlacementGroup(
                 f"{name}-{one.name}",
                 strategy=one.strategy,
+                partition_count=one.partitions,
                 tags=named(tags, f"{name}-{one.name}"),
                 opts=own,
             ).name
