@@ -80,8 +80,8 @@ def test_a_module_that_the_sites_key_did_not_sign_is_named(healthy: Tree) -> Non
 @needs_mknod
 def test_a_sites_certificate_is_asked_for_in_the_form_that_mokutil_reads(healthy: Tree) -> None:
     serial = certificate(healthy)
-    path = "/etc/clusterwright/module-signing.pem"
-    healthy.write("/etc/dkms/framework.conf.d/clusterwright.conf", f'mok_certificate="{path}"\n')
+    healthy.write("/etc/dkms/framework.conf.d/clusterwright.conf", 'mok_certificate="/etc/dkms/copy.pem"\n')
+    healthy.write("/etc/dkms/copy.pem", "what DKMS made when it found no key")
     healthy.write("/built/signer", "Site modules\n")
     healthy.write("/built/sig_key", f"{serial}\n")
     healthy.simulator("mokutil")

@@ -13,6 +13,8 @@ from clusterwright.render.file import NodeFile
 
 KEY = "/run/clusterwright-module-signing.key"
 CERTIFICATE = "/etc/clusterwright/module-signing.pem"
+_DKMS_CERTIFICATE = "/etc/dkms/module-signing.pem"
+"""A copy: DKMS writes over it when it finds no key and makes one. Gates hold modules against the other."""
 _DKMS = "/etc/dkms/framework.conf.d/clusterwright.conf"
 
 
@@ -27,4 +29,5 @@ def files(handoff: Handoff, components: Collection[str], texts: Mapping[str, str
     pair = wanted(handoff)
     if pair and any(software.components()[name].modules for name in components):
         yield NodeFile(CERTIFICATE, texts[pair["certificate"]], ())
-        yield NodeFile(_DKMS, f'mok_signing_key="{KEY}"\nmok_certificate="{CERTIFICATE}"\n', ())
+        yield NodeFile(_DKMS_CERTIFICATE, texts[pair["certificate"]], ())
+        yield NodeFile(_DKMS, f'mok_signing_key="{KEY}"\nmok_certificate="{_DKMS_CERTIFICATE}"\n', ())

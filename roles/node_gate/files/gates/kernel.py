@@ -88,7 +88,12 @@ def secure_boot(node: Node) -> str:
 
 
 def _certificates(node: Node) -> list[str]:
-    """Where DKMS takes its certificate from: what a site configured, else Ubuntu's place, else its own."""
+    """Where DKMS takes its certificate from: what a site configured, else Ubuntu's place, else its own.
+
+    The site's own, where the description names one: DKMS writes over its copy when it makes a key.
+    """
+    if node.path(SITE).exists():
+        return [SITE]
     files = [
         node.path("/etc/dkms/framework.conf"),
         *sorted(node.path("/etc/dkms/framework.conf.d").glob("*.conf")),
