@@ -126,7 +126,9 @@ def gaps(node: Node, kernel: str) -> Iterator[Unmet]:
         elif site and _signer(node, kernel, module) != site:
             told = _signer(node, kernel, module)
             seen = f"signed by {told[0]} ({told[1]})" if told[1] else "not signed"
-            remedy = f"Remove it (`dkms uninstall`) and run `clusterwright up`, which lends the key of {SITE}"
+            remedy = (
+                f"Remove the package that builds it and run `clusterwright up`, which lends the key of {SITE}"
+            )
             yield Unmet(f"{expected}, signed by {site[0]} ({site[1]})", seen, remedy)
 
 
