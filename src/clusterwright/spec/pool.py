@@ -65,8 +65,8 @@ class Pool(Described):
     """Size of the disk that these machines of a cloud boot from; without it, 100 GiB, 200 GiB with GPUs."""
     placement: Literal["cluster", "partition", "spread", "none"] | None = None
     """How AWS sets these machines up to each other: `cluster`, as close as it can; `partition`, in groups
-    that share no rack; `spread`, each on a rack of its own. Without it, `cluster` where they have a fabric and
-    are not reserved."""
+    that share no rack; `spread`, each on a rack of its own. Without it, `cluster` where there is a fabric and
+    nothing is reserved."""
     mig: Mig | None = None
     """How the GPUs are cut into instances (MIG); without it, jobs get whole GPUs."""
     racks: Racks | None = None
