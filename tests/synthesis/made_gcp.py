@@ -32,7 +32,7 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "gcp:compute/disk:Disk": _nothing,
     "gcp:compute/firewall:Firewall": _nothing,
     "gcp:compute/globalAddress:GlobalAddress": _nothing,
-    "gcp:compute/instance:Instance": _nothing,
+    "gcp:compute/instance:Instance": lambda _, __: {"instanceId": "1234567890123456789"},
     "gcp:compute/network:Network": _nothing,
     "gcp:compute/resourcePolicy:ResourcePolicy": _nothing,
     "gcp:compute/router:Router": _nothing,

@@ -203,11 +203,6 @@ CODES: Mapping[str, Meaning] = {
         "User data names the public key that the stack is configured with; this machine signs with its own.",
         "pulumi up on a machine without the cluster's keys",
     ),
-    "CW8058": Meaning(
-        "Nothing is published on this cloud yet",
-        "The machines are made; what they pull is published into S3 only so far.",
-        "pulumi up of a cluster on Google Cloud",
-    ),
     "CW8060": Meaning(
         "A locked build is in no repository any more",
         "A distribution's archive keeps the newest build of a kernel and drops the one before.",

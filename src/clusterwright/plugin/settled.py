@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from clusterwright.event import Report
-from clusterwright.finding import Where, refuse
 from clusterwright.handoff import loads
 from clusterwright.operate.prepare import described, prepare
-from clusterwright.operate.pull.introduced import Introduction
+from clusterwright.operate.pull.introduced import Ask, Introduction
 from clusterwright.operate.pull.settle import Far, reports_of, settle
 from clusterwright.operate.pull.store import Store
 from clusterwright.operate.source import Source
@@ -44,13 +43,21 @@ def _states(cluster: FarCluster) -> Iterator[tuple[str, str]]:
 
 
 def _far(cluster: FarCluster) -> Far:
-    if cluster.provider != "aws":
-        what = f"nothing is published into a bucket of {cluster.provider} yet"
-        remedy = "Set `clusterwright:accept` to false: the machines are made, and wait for their bundle"
-        raise refuse("CW8058", Where(path="provider"), what, remedy)
+    store, ask = _on_google(cluster) if cluster.provider == "gcp" else _on_amazon(cluster)
+    return Far(store, cluster.machines, Introduction(ask), cluster.signer)
+
+
+def _on_amazon(cluster: FarCluster) -> tuple[Store, Ask]:
     from clusterwright.providers.aws.bucket import Bucket
     from clusterwright.providers.aws.console import Consoles, keys_of
 
-    store = Store(Bucket(cluster.bucket, cluster.region), cluster.url)
-    introduction = Introduction(partial(keys_of, Consoles(cluster.region)))
-    return Far(store, cluster.machines, introduction, cluster.signer)
+    return Store(Bucket(cluster.bucket, cluster.region), cluster.url), partial(
+        keys_of, Consoles(cluster.region)
+    )
+
+
+def _on_google(cluster: FarCluster) -> tuple[Store, Ask]:
+    from clusterwright.providers.gcp.bucket import Bucket
+    from clusterwright.providers.gcp.console import Consoles, keys_of
+
+    return Store(Bucket(cluster.bucket), cluster.url), partial(keys_of, Consoles())

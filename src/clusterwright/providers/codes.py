@@ -105,13 +105,13 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW7080": Meaning(
         "The bucket refused",
-        "What nodes pull is published into a bucket, with the credentials that the AWS tools would use here.",
+        "What nodes pull is published into a bucket, with the credentials that the cloud's tools use here.",
         "credentials without s3:PutObject",
     ),
     "CW7081": Meaning(
         "A machine's console may not be read",
         "It shows the host key that the cloud vouches for; without it no report of the node can be trusted.",
-        "credentials without ec2:GetConsoleOutput",
+        "credentials without ec2:GetConsoleOutput, or compute.instances.getGuestAttributes",
     ),
     "CW7100": Meaning(
         "A stack cannot make these machines",

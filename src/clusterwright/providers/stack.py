@@ -60,13 +60,7 @@ def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Out
         remedy = "Write `converge: pull` where the distribution can, or run the playbooks on the hand-off"
         pulumi.warn(str(Finding("CW7103", where("converge"), what, remedy, Severity.WARNING)))
     signer = _signer(where)
-    if provider == "gcp":
-        from clusterwright.providers.gcp import Cluster as GcpCluster
-
-        return _outputs(GcpCluster(planned.spec.cluster, planned, signer=signer))
-    from clusterwright.providers.aws import Cluster as AwsCluster
-
-    cluster = AwsCluster(planned.spec.cluster, planned, signer=signer)
+    cluster = _made(provider)(planned.spec.cluster, planned, signer=signer)
     if pulls and pulumi.Config("clusterwright").get_bool("accept") is not False:
         Acceptance(
             planned.spec.cluster,
@@ -82,6 +76,17 @@ def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Out
             opts=pulumi.ResourceOptions(depends_on=[cluster]),
         )
     return _outputs(cluster)
+
+
+def _made(provider: str) -> type[AwsCluster] | type[GcpCluster]:
+    """Each SDK takes its time to import, and a stack needs one of them."""
+    if provider == "aws":
+        from clusterwright.providers.aws import Cluster as AwsCluster
+
+        return AwsCluster
+    from clusterwright.providers.gcp import Cluster as GcpCluster
+
+    return GcpCluster
 
 
 def _outputs(cluster: AwsCluster | GcpCluster) -> Outputs:

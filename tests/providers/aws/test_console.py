@@ -8,7 +8,8 @@ import pytest
 from botocore.stub import Stubber
 
 from clusterwright.finding import Refused
-from clusterwright.providers.aws.console import Consoles, host_key, keys_of
+from clusterwright.providers.aws.console import Consoles, keys_of
+from clusterwright.providers.host_keys import host_key
 
 FIRST, SECOND = "A" * 68, "B" * 68
 

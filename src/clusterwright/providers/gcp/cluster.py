@@ -36,6 +36,11 @@ class Cluster(pulumi.ComponentResource):
     ssh_command: pulumi.Output[str]
     store: pulumi.Output[str]
     """Name of the bucket that bundles are published in."""
+    url: pulumi.Output[str]
+    """The bucket as nodes see it."""
+    machines: pulumi.Output[dict[str, str]]
+    """Path of its machine by node."""
+    region: str
 
     def __init__(
         self,
@@ -117,16 +122,18 @@ class Cluster(pulumi.ComponentResource):
             account=account.email,
             opts=self._own,
         )
-        self.store = store.bucket
+        self.store, self.url, self.region = store.bucket, store.url, plan.region
 
         def of_machine(machine: Machine) -> pulumi.Output[str]:
             return store.url.apply(partial(_user_data, plan, signer, machine))
 
         subnets: Subnets = {(FIRST, 0): network.subnet, **fabric.subnets}
         public: dict[str, pulumi.Output[str]] = {}
+        ids: dict[str, pulumi.Output[str]] = {}
         for pool in dict.fromkeys(machine.pool for machine in plan.machines):
-            public |= NodePool(
+            made = NodePool(
                 f"{plan.cluster}-{pool}",
+                project=plan.project,
                 cluster=plan.cluster,
                 domain=plan.domain,
                 zone=plan.zone,
@@ -138,7 +145,10 @@ class Cluster(pulumi.ComponentResource):
                 user_data=of_machine,
                 os_login=plan.os_login,
                 opts=self._own,
-            ).addresses
+            )
+            public |= made.addresses
+            ids |= made.ids
+        self.machines = pulumi.Output.all(**ids)
         return public
 
     def _access(self, public: Mapping[str, pulumi.Output[str]]) -> None:

@@ -22,11 +22,14 @@ class NodePool(pulumi.ComponentResource):
 
     addresses: Mapping[str, pulumi.Output[str]]
     """Public addresses by node, of those that have one."""
+    ids: Mapping[str, pulumi.Output[str]]
+    """Path of each node's machine, with the number that no other machine ever has."""
 
     def __init__(
         self,
         name: str,
         *,
+        project: str,
         cluster: str,
         domain: str,
         zone: str,
@@ -41,21 +44,21 @@ class NodePool(pulumi.ComponentResource):
     ) -> None:
         super().__init__("clusterwright:gcp:NodePool", name, None, opts)
         self._own = pulumi.ResourceOptions(parent=self)
-        self._cluster, self._domain, self._zone, self._region = cluster, domain, zone, region
+        self._project, self._cluster, self._domain = project, cluster, domain
+        self._zone, self._region = zone, region
         self._subnets, self._policies, self._account = subnets, policies, account
         self._user_data, self._os_login = user_data, os_login
         self.addresses = {machine.name: self._address(machine) for machine in machines if machine.public}
-        for machine in machines:
-            self._instance(machine)
-        self.register_outputs({"addresses": dict(self.addresses)})
+        self.ids = {machine.name: self._instance(machine) for machine in machines}
+        self.register_outputs({"addresses": dict(self.addresses), "ids": dict(self.ids)})
 
     def _address(self, machine: Machine) -> pulumi.Output[str]:
         name = machine_name(self._cluster, machine.name)
         return gcp.compute.Address(name, name=name, region=self._region, opts=self._own).address
 
-    def _instance(self, machine: Machine) -> None:
+    def _instance(self, machine: Machine) -> pulumi.Output[str]:
         name = machine_name(self._cluster, machine.name)
-        gcp.compute.Instance(
+        made = gcp.compute.Instance(
             name,
             name=name,
             hostname=f"{machine.name}.{self._cluster}.{self._domain}",
@@ -75,6 +78,8 @@ class NodePool(pulumi.ComponentResource):
                 "enable-oslogin": str(self._os_login).upper(),
                 # Keys of the project's metadata would let people in whom the description does not know.
                 "block-project-ssh-keys": "TRUE",
+                # Google's agent tells the machine's host keys there, which sign the reports of the node.
+                "enable-guest-attributes": "TRUE",
             },
             shielded_instance_config=_shielded(machine),
             tags=[self._cluster, *([f"{self._cluster}-login"] if machine.public else [])],
@@ -91,6 +96,8 @@ class NodePool(pulumi.ComponentResource):
                 ),
             ),
         )
+        folder = f"projects/{self._project}/zones/{self._zone}/instances"
+        return pulumi.Output.concat(folder, "/", made.instance_id)
 
     def _kept(self, name: str, machine: Machine) -> gcp.compute.InstanceAttachedDiskArgs:
         assert machine.kept is not None

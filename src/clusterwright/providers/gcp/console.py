@@ -1,0 +1,48 @@
+"""Host keys of machines, for which Google vouches: in guest attributes, or on the serial console."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from clusterwright.providers.gcp.service import Service, session
+from clusterwright.providers.host_keys import host_key
+
+_ED25519 = "ssh-ed25519"
+
+
+@dataclass(frozen=True)
+class Consoles:
+    """Of machines by their path from `projects/` on, with their number for a name: another machine of the
+    same name has keys of its own."""
+
+    base: str = "https://compute.googleapis.com/compute/v1"
+    credentials: Any = field(default=None, repr=False)
+
+    def host_key(self, machine: str) -> str | None:
+        """None as long as it did not say. Raises Refused where that may not be read."""
+        return self._told(machine) or self._printed(machine)
+
+    def _told(self, machine: str) -> str | None:
+        """Compute Engine documentation, host keys in guest attributes: Google's agent writes them."""
+        may, asked = "compute.instances.getGuestAttributes", {"queryPath": "hostkeys/"}
+        answer = self._service.ask("GET", f"{machine}/getGuestAttributes", may, params=asked)
+        rows = answer.json().get("queryValue", {}).get("items", ()) if answer is not None else ()
+        return next((f"{_ED25519} {row['value']}" for row in rows if row["key"] == _ED25519), None)
+
+    def _printed(self, machine: str) -> str | None:
+        may = "compute.instances.getSerialPortOutput"
+        answer = self._service.ask("GET", f"{machine}/serialPort", may, params={"port": 1})
+        return host_key(answer.json().get("contents", "")) if answer is not None else None
+
+    @cached_property
+    def _service(self) -> Service:
+        return Service(self.base, "CW7081", session(self.credentials))
+
+
+def keys_of(consoles: Consoles, machines: Mapping[str, str]) -> Mapping[str, str]:
+    """By node, for those of `machines` (node → machine) that showed one so far."""
+    found = {node: consoles.host_key(machine) for node, machine in machines.items()}
+    return {node: key for node, key in found.items() if key}
