@@ -81,6 +81,7 @@ class PlayedClusters:
         return hashlib.sha256(file.read_bytes()).hexdigest()
 
     def accept(self, cluster: FarCluster, report: Report) -> Acceptance:
+        (self._said.parent / "BEFORE").write_text(cluster.before)
         for node in sorted(cluster.machines):
             report(Event("converge", "progress", "working", node))
         return self.look(cluster)

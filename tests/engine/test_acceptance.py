@@ -82,6 +82,27 @@ def test_a_node_that_is_not_accepted_fails_the_stack_with_its_cause(
     )
 
 
+def test_cost_is_told_by_what_nodes_were_accepted_with(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
+) -> None:
+    """No other memory is needed: another machine may run the next `up`."""
+
+    def updated(old: dict[str, PropertyValue], handoff: str) -> dict[str, PropertyValue]:
+        new = {**inputs, "handoff": PropertyValue(handoff), "digest": old["digest"]}
+        request = sdk.UpdateRequest(URN, "p5", old, new, 10, [], preview=False)
+        return ran(provider.update(request)).properties or {}
+
+    made = created(provider, inputs)
+    assert (tmp_path / "BEFORE").read_text() == ""
+    (tmp_path / "NODES").write_text(json.dumps({"gpu-002": "failed: FAIL driver"}))
+    with pytest.raises(PartlyMade) as failed:
+        updated(made, '{"driver": 2}')
+    assert (tmp_path / "BEFORE").read_text() == TEXTS["handoff"]
+    (tmp_path / "NODES").unlink()
+    updated(failed.value.properties, '{"driver": 3}')
+    assert (tmp_path / "BEFORE").read_text() == TEXTS["handoff"], "what failed is not what they are"
+
+
 def test_refresh_sees_a_node_that_is_no_longer_accepted(
     provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
 ) -> None:

@@ -54,10 +54,10 @@ class Cloud:
     def key(self, node: str) -> str:
         return " ".join((self.folder / "keys" / f"{node}.pub").read_text().split()[:2])
 
-    def settle(self, signer: str = "") -> dict[str, str]:
+    def settle(self, signer: str = "", until: float = 20) -> dict[str, str]:
         introduction = Introduction(self.ask, patience=0.2, pause=0.05)
-        far = Far(self.store, MACHINES, introduction, signer or Signing.of(self.home).public, silence=20)
-        found = settle(far, self.handoff, self.folder, self.said.append)
+        far = Far(self.store, MACHINES, introduction, signer or Signing.of(self.home).public, silence=until)
+        found = settle(far, None, self.handoff, self.folder, self.said.append)
         return {node: f"{row.status} {row.message}".strip() for node, row in found.items()}
 
     def report(self, node: str, state: str, cause: str = "") -> None:
@@ -109,6 +109,18 @@ def test_it_is_settled_when_every_node_said_so(cloud: Cloud) -> None:
     assert {node: row.state for node, row in reports_of(far, "far").items()} == dict.fromkeys(
         NODES, "accepted"
     )
+
+
+def test_nodes_that_nobody_remembers_give_up_their_jobs_first(cloud: Cloud) -> None:
+    nodes = cloud.report_when_pointed()
+    cloud.settle()
+    nodes.join()
+    cloud.home.handoff_file.unlink()
+    cloud.handoff = handoff_of(DESCRIPTION + "domain: other.internal\n")
+    assert {words.partition(" ")[0] for words in cloud.settle(until=1).values()} == {"unreachable"}
+    pointer = cloud.store.pointer(Signing.of(cloud.home).public)
+    row = cloud.store.node("gpu-001", pointer)
+    assert row and set(row["since"].values()) == {"drain"}
 
 
 def test_node_that_failed_is_named_with_its_cause(cloud: Cloud) -> None:

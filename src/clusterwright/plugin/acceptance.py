@@ -55,17 +55,18 @@ class AcceptanceProvider(sdk.Provider):
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         if request.preview:
             return sdk.CreateResponse(None, {**request.properties, "nodes": _UNKNOWN})
-        made = await self._accept(request.name, request.urn, request.properties, request.timeout)
+        made = await self._accept(request.name, request.urn, request.properties, request.timeout, "")
         return sdk.CreateResponse(request.name, made)
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         if request.preview:
             return sdk.UpdateResponse({**request.news, "nodes": _UNKNOWN})
-        made = await self._accept(request.resource_id, request.urn, request.news, request.timeout)
+        before = _text(request.olds["handoff"])
+        made = await self._accept(request.resource_id, request.urn, request.news, request.timeout, before)
         return sdk.UpdateResponse(made)
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        seen = await asyncio.to_thread(self._clusters.look, _cluster(request.properties))
+        seen = await asyncio.to_thread(self._clusters.look, _cluster(request.inputs))
         found = {**request.properties, "nodes": _nodes(seen)}
         return sdk.ReadResponse(request.resource_id, found, dict(request.inputs))
 
@@ -76,33 +77,35 @@ class AcceptanceProvider(sdk.Provider):
         self._working.stop()
 
     async def _accept(
-        self, name: str, urn: str, inputs: Properties, timeout: float
+        self, name: str, urn: str, inputs: Properties, timeout: float, before: str
     ) -> dict[str, PropertyValue]:
-        cluster = _cluster(inputs)
+        cluster = _cluster(inputs, before)
         try:
             work = partial(self._clusters.accept, cluster)
             accepted = await self._working.on(urn, timeout, work)
         except Exception as error:
             unknown = Acceptance(dict.fromkeys(cluster.machines, "not known"))
-            raise PartlyMade(name, _unfinished(inputs, unknown), in_words(error)) from error
+            raise PartlyMade(name, _unfinished(inputs, unknown, before), in_words(error)) from error
         if accepted.problem:
-            raise PartlyMade(name, _unfinished(inputs, accepted), accepted.problem)
+            raise PartlyMade(name, _unfinished(inputs, accepted, before), accepted.problem)
         return _outputs(inputs, accepted)
 
 
-def _cluster(values: Properties) -> FarCluster:
+def _cluster(values: Properties, before: str = "") -> FarCluster:
     file, handoff, provider, region, bucket, url, signer = (_text(values[key]) for key in _TEXTS)
     machines = _map(values["machines"])
-    return FarCluster(Path(file), handoff, provider, region, bucket, url, signer, machines)
+    return FarCluster(Path(file), handoff, provider, region, bucket, url, signer, machines, before)
 
 
 def _outputs(inputs: Properties, seen: Acceptance) -> dict[str, PropertyValue]:
     return {**inputs, "nodes": _nodes(seen)}
 
 
-def _unfinished(inputs: Properties, seen: Acceptance) -> dict[str, PropertyValue]:
-    """Without its digest the next `up` finds it changed, also after a refresh, which forgets failures."""
-    return {**_outputs(inputs, seen), "digest": PropertyValue("")}
+def _unfinished(inputs: Properties, seen: Acceptance, before: str) -> dict[str, PropertyValue]:
+    """Without its digest the next `up` finds it changed, also after a refresh, which forgets failures.
+
+    It keeps the hand-off that nodes were accepted with: what a change costs them is told by that one."""
+    return {**_outputs(inputs, seen), "digest": PropertyValue(""), "handoff": PropertyValue(before)}
 
 
 def _nodes(seen: Acceptance) -> PropertyValue:

@@ -26,6 +26,8 @@ class FarCluster:
     """The public key whose signature nodes trust."""
     machines: Mapping[str, str]
     """Node → ID of its machine."""
+    before: str = ""
+    """The hand-off that its nodes were accepted with last; empty when they never were."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ class SettledClusters:
         return digest_of(prepare(described(Source(file))), file.parent)
 
     def accept(self, cluster: FarCluster, report: Report) -> Acceptance:
-        results = settle(_far(cluster), loads(cluster.handoff), cluster.file.parent, report)
+        before = loads(cluster.before) if cluster.before else None
+        results = settle(_far(cluster), before, loads(cluster.handoff), cluster.file.parent, report)
         states = {}
         for node, result in results.items():
             words = f"{result.failed_task or result.status}: {result.message}"

@@ -40,8 +40,12 @@ class Far:
     silence: float = SILENCE_SECONDS
 
 
-def settle(far: Far, handoff: Handoff, folder: Path, report: Report) -> Mapping[str, NodeResult]:
-    """How each node came out. `folder` is the description's. Raises Refused before anything is published."""
+def settle(
+    far: Far, before: Handoff | None, handoff: Handoff, folder: Path, report: Report
+) -> Mapping[str, NodeResult]:
+    """How each node came out. `before` is what was applied last, `folder` the description's.
+
+    Raises Refused before anything is published."""
     if findings := unmet():
         raise Refused(findings)
     home = ClusterHome.of(handoff.name)
@@ -50,16 +54,20 @@ def settle(far: Far, handoff: Handoff, folder: Path, report: Report) -> Mapping[
         keys = far.introduction.host_keys(home, far.machines, report)
         files = render(handoff)
         desired = Desired(home, handoff, files, folder)
-        before = home.handoff()
-        changes = diff(before, handoff, home.files(), files) if before else []
-        impacts: dict[str, Impact] = {
-            name: need.impact for name, need in needs(before, handoff, changes, {}).items()
-        }
+        impacts = _impacts(before or home.handoff(), handoff)
         pulling = Pulling(far.store, desired, keys, {}, report, lambda: None, far.silence)
         results = pulling.run(sorted(keys), {}, impacts, full=False)
         if all(result.status in ("ok", "changed") for result in results.values()):
             home.record_applied(handoff, files)
     return results
+
+
+def _impacts(before: Handoff | None, handoff: Handoff) -> Mapping[str, Impact]:
+    """What a change costs each node. Where nobody knows what they are now, they give up their jobs first."""
+    if before is None:
+        return dict.fromkeys(handoff.by_name, Impact.DRAIN)
+    changes = diff(before, handoff, render(before), render(handoff))
+    return {name: need.impact for name, need in needs(before, handoff, changes, {}).items()}
 
 
 def _refuse_another_signer(home: ClusterHome, signer: str) -> None:
