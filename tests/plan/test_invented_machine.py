@@ -41,7 +41,7 @@ def test_with_its_rows_it_is_planned_like_any_other() -> None:
     interfaces = interface_plan(CATALOG.types[NEW]).interfaces
     assert [(one.card, one.device, one.kind) for one in interfaces] == [
         (0, 0, "interface"),
-        *((card, 0, "efa-only") for card in range(1, 5)),
+        *((card, 1, "efa-only") for card in range(1, 5)),
     ]
 
 

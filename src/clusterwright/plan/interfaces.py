@@ -101,8 +101,9 @@ def _primary(card: NetworkCard, fabric: bool) -> Iterator[Interface]:
 
 
 def _further(card: NetworkCard) -> Interface:
+    """At device 1, as ParallelCluster does on every type; at 0 on a card that takes one interface only."""
     best = next(kind for kind in ("efa-only", "efa", "interface") if kind in card.interfaces)
-    return _interface(card, 0, best)
+    return _interface(card, 1 if (card.max_interfaces or 1) > 1 else 0, best)
 
 
 def _interface(card: NetworkCard, device: int, kind: str) -> Interface:
