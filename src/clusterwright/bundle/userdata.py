@@ -60,6 +60,11 @@ def user_data(
     return "#cloud-config\n" + yaml.safe_dump(body, sort_keys=False, width=110)
 
 
+def startup_script() -> str:
+    """For clouds whose own images of some distributions have no cloud-init, and so read no user data."""
+    return _text("bring-cloud-init")
+
+
 def _text(name: str) -> str:
     return (root() / "roles" / "pull" / "files" / name).read_text()
 

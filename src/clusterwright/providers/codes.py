@@ -111,7 +111,7 @@ CODES: Mapping[str, Meaning] = {
     "CW7081": Meaning(
         "A machine's console may not be read",
         "It shows the host key that the cloud vouches for; without it no report of the node can be trusted.",
-        "credentials without ec2:GetConsoleOutput, or compute.instances.getGuestAttributes",
+        "credentials without ec2:GetConsoleOutput, or compute.instances.getSerialPortOutput",
     ),
     "CW7100": Meaning(
         "A stack cannot make these machines",

@@ -17,14 +17,14 @@ from clusterwright.finding import Refused
 from clusterwright.providers.gcp.bucket import Bucket
 from clusterwright.providers.gcp.console import Consoles, keys_of
 
-KEY, OTHER = "A" * 68, "B" * 68
+KEY = "A" * 68
 _MARK = "SSH HOST KEY KEYS-----"
-PRINTED = f"boot\r\n-----BEGIN {_MARK}\r\nssh-ed25519 {OTHER} root@n\r\n-----END {_MARK}\r\n"
+PRINTED = f"boot\r\n-----BEGIN {_MARK}\r\nssh-ed25519 {KEY} root@n\r\n-----END {_MARK}\r\n"
 MACHINE = "projects/p/zones/z/instances/"
 
 
 class Google(http.server.BaseHTTPRequestHandler):
-    """Objects of one bucket, two to a page; machines 1 (told), 2 (printed), 3 (silent); 403 for `locked`."""
+    """Objects of one bucket, two to a page; machines 2 (printed) and 3 (silent); 403 for `locked`."""
 
     objects: ClassVar[dict[str, tuple[int, bytes]]] = {}
 
@@ -38,10 +38,6 @@ class Google(http.server.BaseHTTPRequestHandler):
         elif parts.path.startswith("/storage/v1/b/ours/o/"):
             found = self.objects.get(unquote(parts.path.rpartition("/")[2]))
             self._answer(200, found[1]) if found and asked["alt"] == "media" else self._answer(404, b"")
-        elif parts.path == f"/{MACHINE}1/getGuestAttributes":
-            items = [{"namespace": "hostkeys", "key": "ecdsa-sha2-nistp256", "value": "E"}]
-            items.append({"namespace": "hostkeys", "key": "ssh-ed25519", "value": KEY})
-            self._answer(200, json.dumps({"queryValue": {"items": items}}).encode())
         elif parts.path == f"/{MACHINE}2/serialPort" and asked["port"] == "1":
             self._answer(200, json.dumps({"contents": PRINTED}).encode())
         else:
@@ -115,8 +111,8 @@ def test_a_missing_permission_is_named(google: str) -> None:
     bucket._service.session.close()
 
 
-def test_machines_show_their_keys_in_either_way(google: str) -> None:
+def test_machines_show_their_keys_on_their_consoles(google: str) -> None:
     consoles = Consoles(google, AnonymousCredentials())
-    machines = {f"n{number}": f"{MACHINE}{number}" for number in (1, 2, 3)}
-    assert keys_of(consoles, machines) == {"n1": f"ssh-ed25519 {KEY}", "n2": f"ssh-ed25519 {OTHER}"}
+    machines = {f"n{number}": f"{MACHINE}{number}" for number in (2, 3)}
+    assert keys_of(consoles, machines) == {"n2": f"ssh-ed25519 {KEY}"}
     consoles._service.session.close()

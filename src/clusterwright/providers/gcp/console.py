@@ -1,4 +1,4 @@
-"""Host keys of machines, for which Google vouches: in guest attributes, or on the serial console."""
+"""Host keys of machines, for which Google vouches: as cloud-init prints them on the serial console."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 from clusterwright.providers.gcp.service import Service, session
 from clusterwright.providers.host_keys import host_key
 
-_ED25519 = "ssh-ed25519"
-
 
 @dataclass(frozen=True)
 class Consoles:
@@ -22,17 +20,7 @@ class Consoles:
     credentials: Any = field(default=None, repr=False)
 
     def host_key(self, machine: str) -> str | None:
-        """None as long as it did not say. Raises Refused where that may not be read."""
-        return self._told(machine) or self._printed(machine)
-
-    def _told(self, machine: str) -> str | None:
-        """Compute Engine documentation, host keys in guest attributes: Google's agent writes them."""
-        may, asked = "compute.instances.getGuestAttributes", {"queryPath": "hostkeys/"}
-        answer = self._service.ask("GET", f"{machine}/getGuestAttributes", may, params=asked)
-        rows = answer.json().get("queryValue", {}).get("items", ()) if answer is not None else ()
-        return next((f"{_ED25519} {row['value']}" for row in rows if row["key"] == _ED25519), None)
-
-    def _printed(self, machine: str) -> str | None:
+        """None as long as it has not printed it. Raises Refused where the console may not be read."""
         may = "compute.instances.getSerialPortOutput"
         answer = self._service.ask("GET", f"{machine}/serialPort", may, params={"port": 1})
         return host_key(answer.json().get("contents", "")) if answer is not None else None

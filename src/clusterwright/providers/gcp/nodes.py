@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pulumi
 import pulumi_gcp as gcp
 
+from clusterwright.bundle.userdata import startup_script
 from clusterwright.plan.gcp.model import Machine
 from clusterwright.plan.gcp.names import machine_name
 from clusterwright.plan.interfaces import Interface
@@ -78,8 +79,8 @@ class NodePool(pulumi.ComponentResource):
                 "enable-oslogin": str(self._os_login).upper(),
                 # Keys of the project's metadata would let people in whom the description does not know.
                 "block-project-ssh-keys": "TRUE",
-                # Google's agent tells the machine's host keys there, which sign the reports of the node.
-                "enable-guest-attributes": "TRUE",
+                # Google's own images of Debian and of Red Hat's family come without cloud-init.
+                "startup-script": startup_script(),
             },
             shielded_instance_config=_shielded(machine),
             tags=[self._cluster, *([f"{self._cluster}-login"] if machine.public else [])],
