@@ -90,6 +90,9 @@ def test_life_of_a_cluster_on_aws(cloud: Stack, project: Path, log: Path) -> Non
     changed = AWS.replace("gpu[1-3]", "gpu[1-2,4]").replace("m7i.large", "m7i.xlarge")
     describe(project, changed.replace("count: 1, machine: g5.8xlarge", "count: 1, machine: g5.xlarge"))
     cloud.up()
+    done = log.read_text().splitlines()
+    gone, came = (done.index(f"{deed} aws:ec2/instance:Instance debug-001") for deed in ("delete", "create"))
+    assert gone < came, "two machines cannot have one address"
     assert deeds(log) == [
         "create aws:ec2/instance:Instance debug-001",
         "create aws:ec2/instance:Instance gpu4",

@@ -17,6 +17,13 @@ from clusterwright.plan.interfaces import Interface
 from clusterwright.providers.aws.capacity import market, target
 from clusterwright.providers.aws.tags import named
 
+_LIVES = pulumi.ResourceOptions(
+    # The address is the node's: another machine has it when the one before has gone.
+    delete_before_replace=True,
+    # Read at the first boot only: machines that run have nothing of a later text but a restart.
+    ignore_changes=["userData"],
+)
+
 
 class NodePool(pulumi.ComponentResource):
     """The machines of one pool."""
@@ -72,8 +79,7 @@ class NodePool(pulumi.ComponentResource):
                 encrypted=True, volume_size=machine.disk_gib, volume_type="gp3", tags=mine
             ),
             tags=mine,
-            # Read at the first boot only: machines that run have nothing of a later text but a restart.
-            opts=pulumi.ResourceOptions.merge(self._own, pulumi.ResourceOptions(ignore_changes=["userData"])),
+            opts=pulumi.ResourceOptions.merge(self._own, _LIVES),
         )
 
     def _interface(self, machine: Machine, one: Interface) -> aws.ec2.LaunchTemplateNetworkInterfaceArgs:
