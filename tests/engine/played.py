@@ -88,7 +88,9 @@ class PlayedClusters:
 
     def look(self, cluster: FarCluster) -> Acceptance:
         said: dict[str, str] = json.loads(self._said.read_text()) if self._said.exists() else {}
-        return Acceptance({node: said.get(node, ACCEPTED) for node in cluster.machines})
+        states = {node: said.get(node, ACCEPTED) for node in cluster.machines}
+        keys = {node: f"key of {machine}" for node, machine in cluster.machines.items()}
+        return Acceptance(states, {**keys, **cluster.host_keys})
 
 
 def main(address: str) -> None:

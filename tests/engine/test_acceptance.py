@@ -57,6 +57,20 @@ def test_accepted_nodes_make_it_and_nothing_is_to_be_done_again(
     assert changed(provider, made) == []
 
 
+def test_host_key_holds_as_long_as_its_machine(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue]
+) -> None:
+    made = {
+        **created(provider, inputs),
+        "hostKeys": PropertyValue(properties({"gpu-001": "A", "gpu-002": "B"})),
+    }
+    machines = PropertyValue(properties({"gpu-001": "i-1", "gpu-002": "i-3"}))
+    new = {**inputs, "machines": machines, "digest": made["digest"]}
+    request = sdk.UpdateRequest(URN, "p5", made, new, 10, [], preview=False)
+    found = (ran(provider.update(request)).properties or {})["hostKeys"]
+    assert found == PropertyValue(properties({"gpu-001": "A", "gpu-002": "key of i-3"}))
+
+
 def test_what_changes_nodes_is_seen(provider: AcceptanceProvider, inputs: dict[str, PropertyValue]) -> None:
     made = created(provider, inputs)
     assert changed(provider, made, handoff=PropertyValue("{ }")) == ["handoff"]

@@ -98,7 +98,7 @@ def test_inputs_come_from_the_description(provider: LabProvider) -> None:
 
 
 def test_every_mistake_of_a_description_is_a_failure(provider: LabProvider, tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text("cluster: lab\nsite: {provider: lab}\npols: {}\n")
+    (tmp_path / "bad.yaml").write_text("cluster: LAB\nsite: {provider: lab}\npols: {}\n")
     failures = check(provider, str(tmp_path / "bad.yaml")).failures or []
     assert {failure.property for failure in failures} == {"file"}
     reasons = "\n".join(failure.reason for failure in failures)

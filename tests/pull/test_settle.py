@@ -38,6 +38,7 @@ class Cloud:
     asked: list[str] = field(default_factory=list)
     said: list[Event] = field(default_factory=list)
     silent: tuple[str, ...] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         (self.folder / "keys").mkdir()
@@ -56,9 +57,11 @@ class Cloud:
 
     def settle(self, signer: str = "", until: float = 20) -> dict[str, str]:
         introduction = Introduction(self.ask, patience=0.2, pause=0.05)
-        far = Far(self.store, MACHINES, introduction, signer or Signing.of(self.home).public, silence=until)
+        signer = signer or Signing.of(self.home).public
+        far = Far(self.store, MACHINES, introduction, signer, self.known, silence=until)
         found = settle(far, None, self.handoff, self.folder, self.said.append)
-        return {node: f"{row.status} {row.message}".strip() for node, row in found.items()}
+        self.known = found.host_keys
+        return {node: f"{row.status} {row.message}".strip() for node, row in found.nodes.items()}
 
     def report(self, node: str, state: str, cause: str = "") -> None:
         desired = Desired(self.home, self.handoff, render(self.handoff), self.folder)
@@ -105,10 +108,8 @@ def test_it_is_settled_when_every_node_said_so(cloud: Cloud) -> None:
     assert sorted(cloud.asked) == sorted(MACHINES.values())
     assert cloud.settle() == dict.fromkeys(NODES, "ok"), "nothing to do, and nobody is waited for"
     assert sorted(cloud.asked) == sorted(MACHINES.values()), "a machine introduces itself once"
-    far = Far(cloud.store, MACHINES, Introduction(cloud.ask), "")
-    assert {node: row.state for node, row in reports_of(far, "far").items()} == dict.fromkeys(
-        NODES, "accepted"
-    )
+    far = Far(cloud.store, MACHINES, Introduction(cloud.ask), "", cloud.known)
+    assert {node: row.state for node, row in reports_of(far).items()} == dict.fromkeys(NODES, "accepted")
 
 
 def test_nodes_that_nobody_remembers_give_up_their_jobs_first(cloud: Cloud) -> None:

@@ -19,6 +19,7 @@ from clusterwright.plugin.working import Working
 
 Properties = Mapping[str, PropertyValue]
 _UNKNOWN = PropertyValue(rpc.UNKNOWN)
+_NOT_YET = {"nodes": _UNKNOWN, "hostKeys": _UNKNOWN}
 _TEXTS = ("file", "handoff", "provider", "region", "bucket", "url", "signer")
 
 
@@ -54,20 +55,20 @@ class AcceptanceProvider(sdk.Provider):
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         if request.preview:
-            return sdk.CreateResponse(None, {**request.properties, "nodes": _UNKNOWN})
-        made = await self._accept(request.name, request.urn, request.properties, request.timeout, "")
+            return sdk.CreateResponse(None, {**request.properties, **_NOT_YET})
+        made = await self._accept(request.name, request.urn, request.properties, request.timeout, {})
         return sdk.CreateResponse(request.name, made)
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         if request.preview:
-            return sdk.UpdateResponse({**request.news, "nodes": _UNKNOWN})
-        before = _text(request.olds["handoff"])
-        made = await self._accept(request.resource_id, request.urn, request.news, request.timeout, before)
+            return sdk.UpdateResponse({**request.news, **_NOT_YET})
+        olds = request.olds
+        made = await self._accept(request.resource_id, request.urn, request.news, request.timeout, olds)
         return sdk.UpdateResponse(made)
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        seen = await asyncio.to_thread(self._clusters.look, _cluster(request.inputs))
-        found = {**request.properties, "nodes": _nodes(seen)}
+        seen = await asyncio.to_thread(self._clusters.look, _cluster(request.inputs, request.properties))
+        found = {**request.properties, "nodes": _of(seen.nodes)}
         return sdk.ReadResponse(request.resource_id, found, dict(request.inputs))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
@@ -77,28 +78,31 @@ class AcceptanceProvider(sdk.Provider):
         self._working.stop()
 
     async def _accept(
-        self, name: str, urn: str, inputs: Properties, timeout: float, before: str
+        self, name: str, urn: str, inputs: Properties, timeout: float, olds: Properties
     ) -> dict[str, PropertyValue]:
-        cluster = _cluster(inputs, before)
+        cluster = _cluster(inputs, olds)
         try:
             work = partial(self._clusters.accept, cluster)
             accepted = await self._working.on(urn, timeout, work)
         except Exception as error:
-            unknown = Acceptance(dict.fromkeys(cluster.machines, "not known"))
-            raise PartlyMade(name, _unfinished(inputs, unknown, before), in_words(error)) from error
+            unknown = Acceptance(dict.fromkeys(cluster.machines, "not known"), cluster.host_keys)
+            raise PartlyMade(name, _unfinished(inputs, unknown, cluster.before), in_words(error)) from error
         if accepted.problem:
-            raise PartlyMade(name, _unfinished(inputs, accepted, before), accepted.problem)
+            raise PartlyMade(name, _unfinished(inputs, accepted, cluster.before), accepted.problem)
         return _outputs(inputs, accepted)
 
 
-def _cluster(values: Properties, before: str = "") -> FarCluster:
+def _cluster(values: Properties, olds: Properties) -> FarCluster:
+    """`olds`: what was so before; a host key holds as long as the node's machine is the same."""
     file, handoff, provider, region, bucket, url, signer = (_text(values[key]) for key in _TEXTS)
-    machines = _map(values["machines"])
-    return FarCluster(Path(file), handoff, provider, region, bucket, url, signer, machines, before)
+    machines, were = _map(values["machines"]), _map(olds.get("machines"))
+    keys = {node: key for node, key in _map(olds.get("hostKeys")).items() if were[node] == machines.get(node)}
+    before = _text(olds["handoff"]) if olds else ""
+    return FarCluster(Path(file), handoff, provider, region, bucket, url, signer, machines, keys, before)
 
 
 def _outputs(inputs: Properties, seen: Acceptance) -> dict[str, PropertyValue]:
-    return {**inputs, "nodes": _nodes(seen)}
+    return {**inputs, "nodes": _of(seen.nodes), "hostKeys": _of(seen.host_keys)}
 
 
 def _unfinished(inputs: Properties, seen: Acceptance, before: str) -> dict[str, PropertyValue]:
@@ -108,8 +112,8 @@ def _unfinished(inputs: Properties, seen: Acceptance, before: str) -> dict[str, 
     return {**_outputs(inputs, seen), "digest": PropertyValue(""), "handoff": PropertyValue(before)}
 
 
-def _nodes(seen: Acceptance) -> PropertyValue:
-    return PropertyValue({node: PropertyValue(state) for node, state in sorted(seen.nodes.items())})
+def _of(values: Mapping[str, str]) -> PropertyValue:
+    return PropertyValue({key: PropertyValue(values[key]) for key in sorted(values)})
 
 
 def _map(value: PropertyValue | None) -> dict[str, str]:

@@ -26,6 +26,8 @@ class FarCluster:
     """The public key whose signature nodes trust."""
     machines: Mapping[str, str]
     """Node → ID of its machine."""
+    host_keys: Mapping[str, str]
+    """Node → the key that this very machine showed before."""
     before: str = ""
     """The hand-off that its nodes were accepted with last; empty when they never were."""
 
@@ -35,6 +37,7 @@ class Acceptance:
     """How each node came out: `accepted`, or what it is instead and why."""
 
     nodes: Mapping[str, str]
+    host_keys: Mapping[str, str]
 
     @property
     def problem(self) -> str:

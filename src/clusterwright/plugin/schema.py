@@ -36,8 +36,9 @@ _ASKED = {
 _SAID = {
     "digest": "Digest of everything but the hand-off that nodes become.",
     "nodes": "By node `accepted`, or what it is instead and why.",
+    "hostKeys": "By node, the public SSH host key that its machine showed.",
 }
-_MAPS = {"machines", "nodes"}
+_MAPS = {"machines", "nodes", "hostKeys"}
 
 
 def _property(name: str, description: str) -> dict[str, Any]:

@@ -25,19 +25,19 @@ class SettledClusters:
 
     def accept(self, cluster: FarCluster, report: Report) -> Acceptance:
         before = loads(cluster.before) if cluster.before else None
-        results = settle(_far(cluster), before, loads(cluster.handoff), cluster.file.parent, report)
+        found = settle(_far(cluster), before, loads(cluster.handoff), cluster.file.parent, report)
         states = {}
-        for node, result in results.items():
+        for node, result in found.nodes.items():
             words = f"{result.failed_task or result.status}: {result.message}"
             states[node] = ACCEPTED if result.status in ("ok", "changed") else words
-        return Acceptance(states)
+        return Acceptance(states, found.host_keys)
 
     def look(self, cluster: FarCluster) -> Acceptance:
-        return Acceptance(dict(_states(cluster)))
+        return Acceptance(dict(_states(cluster)), cluster.host_keys)
 
 
 def _states(cluster: FarCluster) -> Iterator[tuple[str, str]]:
-    said = reports_of(_far(cluster), loads(cluster.handoff).name)
+    said = reports_of(_far(cluster))
     for node in cluster.machines:
         report = said.get(node)
         yield node, f"{report.state} {report.cause}".strip() if report else "said nothing"
@@ -45,7 +45,7 @@ def _states(cluster: FarCluster) -> Iterator[tuple[str, str]]:
 
 def _far(cluster: FarCluster) -> Far:
     store, ask = _on_google(cluster) if cluster.provider == "gcp" else _on_amazon(cluster)
-    return Far(store, cluster.machines, Introduction(ask), cluster.signer)
+    return Far(store, cluster.machines, Introduction(ask), cluster.signer, cluster.host_keys)
 
 
 def _on_amazon(cluster: FarCluster) -> tuple[Store, Ask]:

@@ -40,6 +40,7 @@ class Acceptance(pulumi.CustomResource):
             "machines": machines,
             "digest": None,
             "nodes": None,
+            "hostKeys": None,
         }
         options = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=__version__), opts)
         super().__init__("clusterwright:pull:Acceptance", name, properties, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from clusterwright.catalog.changes import Impact
@@ -16,7 +16,7 @@ from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.need import needs
 from clusterwright.operate.pull.converge import Pulling
-from clusterwright.operate.pull.introduced import Introduction, known_keys
+from clusterwright.operate.pull.introduced import Introduction
 from clusterwright.operate.pull.reports import NodeReport, Reports
 from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.signing import Signing
@@ -37,13 +37,21 @@ class Far:
     introduction: Introduction
     signer: str
     """The public key that the machines trust."""
+    host_keys: Mapping[str, str] = field(default_factory=dict)
+    """Of nodes whose machines introduced themselves before."""
     silence: float = SILENCE_SECONDS
 
 
-def settle(
-    far: Far, before: Handoff | None, handoff: Handoff, folder: Path, report: Report
-) -> Mapping[str, NodeResult]:
-    """How each node came out. `before` is what was applied last, `folder` the description's.
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How each node came out, and the host key that it showed."""
+
+    nodes: Mapping[str, NodeResult]
+    host_keys: Mapping[str, str]
+
+
+def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, report: Report) -> Settled:
+    """Publish and wait. `before` is what was applied last, `folder` the description's.
 
     Raises Refused before anything is published."""
     if findings := unmet():
@@ -51,7 +59,7 @@ def settle(
     home = ClusterHome.of(handoff.name)
     with home.locked():
         _refuse_another_signer(home, far.signer)
-        keys = far.introduction.host_keys(home, far.machines, report)
+        keys = far.introduction.host_keys(far.machines, far.host_keys, report)
         files = render(handoff)
         desired = Desired(home, handoff, files, folder)
         impacts = _impacts(before or home.handoff(), handoff)
@@ -59,7 +67,7 @@ def settle(
         results = pulling.run(sorted(keys), {}, impacts, full=False)
         if all(result.status in ("ok", "changed") for result in results.values()):
             home.record_applied(handoff, files)
-    return results
+    return Settled(results, keys)
 
 
 def _impacts(before: Handoff | None, handoff: Handoff) -> Mapping[str, Impact]:
@@ -82,7 +90,6 @@ def _refuse_another_signer(home: ClusterHome, signer: str) -> None:
         )
 
 
-def reports_of(far: Far, name: str) -> Mapping[str, NodeReport]:
+def reports_of(far: Far) -> Mapping[str, NodeReport]:
     """What nodes said last, of those whose host key is known."""
-    keys = known_keys(ClusterHome.of(name), far.machines)
-    return Reports(far.store, keys).now()
+    return Reports(far.store, far.host_keys).now()
