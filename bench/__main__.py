@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import command, core, lab, pull, scheduler
+from bench import cloud, command, core, lab, pull, scheduler
 from bench.result import Result
 
 PAGE = Path("docs/benchmarks.md")
@@ -19,6 +19,7 @@ _HEAD = ("what", "measured", "bar", "", "in proportion", "note")
 def _results() -> Iterator[Result]:
     yield from command.results()
     yield from core.results()
+    yield from cloud.results()
     yield from scheduler.results()
     yield from lab.results()
     yield from pull.results()

@@ -27,12 +27,10 @@ software: {distribution: ubuntu-24.04, versions: {cuda: 13}}
 
 
 def results() -> Iterator[Result]:
-    bare = Reference("bare Python", _process_seconds([sys.executable, "-c", "pass"]))
-    yield Result("`clusterwright --help`", _process_seconds([_COMMAND, "--help"]), 0.15, reference=bare)
+    bare = Reference("bare Python", process_seconds([sys.executable, "-c", "pass"]))
+    yield Result("`clusterwright --help`", process_seconds([_COMMAND, "--help"]), 0.15, reference=bare)
     validate = [_COMMAND, "validate", "clusters/lab.yaml"]
-    yield Result(
-        "`clusterwright validate clusters/lab.yaml`", _process_seconds(validate), 0.4, reference=bare
-    )
+    yield Result("`clusterwright validate clusters/lab.yaml`", process_seconds(validate), 0.4, reference=bare)
 
     yield from _locks(bare)
 
@@ -44,12 +42,12 @@ def _locks(bare: Reference) -> Iterator[Result]:
         mixed.write_text(_MIXED)
         impossible.write_text(_MIXED.replace("cuda: 13", "driver: 580, fabric_manager: 570"))
         lock = ["sh", "-c", f"rm -f {folder}/mixed.lock.yaml; exec {_COMMAND} lock {mixed}"]
-        yield Result("`clusterwright lock`, four kinds of GPU", _process_seconds(lock), 0.5, reference=bare)
+        yield Result("`clusterwright lock`, four kinds of GPU", process_seconds(lock), 0.5, reference=bare)
         explain = ["sh", "-c", f"{_COMMAND} lock {impossible}; test $? = 2"]
-        yield Result("the same, with a conflict to explain", _process_seconds(explain), 1.0, reference=bare)
+        yield Result("the same, with a conflict to explain", process_seconds(explain), 1.0, reference=bare)
 
 
-def _process_seconds(command: list[str]) -> float:
+def process_seconds(command: list[str]) -> float:
     """User and system time, the least of some rounds: what is above it is the machine's other work."""
     return min(_once(command) for _ in range(_ROUNDS))
 
