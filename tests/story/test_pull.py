@@ -183,25 +183,6 @@ def test_bad_bundle_stops_at_the_canary_and_the_next_good_one_goes_through(desk:
     assert on(desk, "gpu-002", "ls /run/step") == "/run/step\n"
 
 
-LATE = """
-folder=/run/systemd/system/clusterwright-gate.service.d; mkdir -p $folder
-printf '[Service]\\nRestartSec=3\\nRestartSteps=0\\n' > $folder/90-sooner.conf; systemctl daemon-reload
-systemctl restart clusterwright-gate
-until [ $(systemctl show --property=NRestarts --value clusterwright-gate) -ge 2 ]; do sleep 0.2; done
-systemctl is-active slurmd
-"""
-
-
-def test_gate_that_passes_late_brings_slurmd_back(desk: Desk) -> None:
-    desk.run("node", "break", "pulled", "gpu-002", "gpu-missing", "--number", "1")
-    assert on(desk, "gpu-002", LATE, code=3) == "inactive\n"
-    desk.run("node", "mend", "pulled", "gpu-002")
-    idle = "until sinfo --noheader --nodes=gpu-002 --format=%T | grep -qx idle; do sleep 0.3; done"
-    on(desk, "controller", f"timeout 60 sh -c '{idle}'")
-    job = ("srun", "--nodelist=gpu-002", "hostname")
-    assert desk.run("ssh", "pulled", "--user", "ada", "--", *job) == "gpu-002\n"
-
-
 def test_added_node_touches_no_other(desk: Desk) -> None:
     since = "systemctl show --property=InvocationID slurmd munge ssh"
     started = on(desk, "gpu-001", since)
