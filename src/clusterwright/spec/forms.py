@@ -85,6 +85,11 @@ FORMS: Mapping[str, Form] = {
         "container image by digest",
         "Write `registry/name@sha256:…`, with a tag before the digest where you like one",
     ),
+    software.IMAGE_SOURCE: Form(
+        "address of an image by digest",
+        "Write `https://host/path@sha256:…`, without a user or password",
+        may_hold_a_secret=True,
+    ),
     software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),
     software.COMPONENT: Form(
         "name of a component", "Write it as `clusterwright lock` does, for instance `fabric_manager`"
