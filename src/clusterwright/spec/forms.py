@@ -86,8 +86,8 @@ FORMS: Mapping[str, Form] = {
         "Write `registry/name@sha256:…`, with a tag before the digest where you like one",
     ),
     software.IMAGE_SOURCE: Form(
-        "address of an image by digest",
-        "Write `https://host/path@sha256:…`, without a user or password",
+        "address of container images",
+        "Write `https://host/path@sha256:…` as `clusterwright bundle` says it, without a user or password",
         may_hold_a_secret=True,
     ),
     software.PACKAGE: Form("package name", "Write one Debian package name, for instance `htop`"),
