@@ -75,7 +75,7 @@ def _checks() -> float:
 
 
 def _synthesis() -> float:
-    """Milliseconds a resource, with the plan; in a first run that does not count the SDK loads its modules."""
+    """Milliseconds a resource, with the plan; a first run, in which the SDK loads itself, does not count."""
     sys.path.insert(0, str(_ROOT / "tests"))
     from synthesis.test_programs import declared
 
