@@ -164,7 +164,7 @@ def synthesise(
     set_all_config(dict(config or {}))
     outputs: dict[str, Any] = {}
 
-    @pulumi.runtime.test  # type: ignore[untyped-decorator]
+    @pulumi.runtime.test  # type: ignore[untyped-decorator]  # the SDK gives it no types
     def run() -> pulumi.Output[None] | None:
         program()
         root: Any = settings.get_root_resource()

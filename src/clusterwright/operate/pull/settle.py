@@ -21,7 +21,7 @@ from clusterwright.operate.pull.reports import NodeReport, Reports
 from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
-from clusterwright.render import render
+from clusterwright.render import NodeFile, render
 
 SILENCE_SECONDS = 3600.0
 """A machine that installs everything at its first boot builds its driver for long without a word."""
@@ -62,7 +62,7 @@ def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, rep
         keys = far.introduction.host_keys(far.machines, far.host_keys, report)
         files = render(handoff)
         desired = Desired(home, handoff, files, folder)
-        impacts = _impacts(before or home.handoff(), handoff)
+        impacts = _impacts(before or home.handoff(), handoff, files)
         pulling = Pulling(far.store, desired, keys, {}, report, lambda: None, far.silence)
         results = pulling.run(sorted(keys), {}, impacts, full=False)
         if all(result.status in ("ok", "changed") for result in results.values()):
@@ -70,11 +70,11 @@ def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, rep
     return Settled(results, keys)
 
 
-def _impacts(before: Handoff | None, handoff: Handoff) -> Mapping[str, Impact]:
+def _impacts(before: Handoff | None, handoff: Handoff, files: tuple[NodeFile, ...]) -> Mapping[str, Impact]:
     """What a change costs each node. Where nobody knows what they are now, they give up their jobs first."""
     if before is None:
         return dict.fromkeys(handoff.by_name, Impact.DRAIN)
-    changes = diff(before, handoff, render(before), render(handoff))
+    changes = diff(before, handoff, render(before), files)
     return {name: need.impact for name, need in needs(before, handoff, changes, {}).items()}
 
 
