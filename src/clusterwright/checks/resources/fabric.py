@@ -31,7 +31,7 @@ def whole_fabric(resources: Sequence[Resource]) -> Iterator[tuple[Resource, str]
         planned = [row for row in interface_plan(kind).interfaces if row.kind in _EFA]
         cards = {int(row.get("networkCardIndex") or 0) for row in asked}
         missing = sorted({row.card for row in planned} - cards)
-        if asked and missing:
+        if missing and (asked or kind.hardware.gpus):
             told = ", ".join(map(str, missing))
             yield one, f"{kind.name} has EFA on {len(planned)} cards, and none is asked for on {told}"
     for one in (each for each in resources if each.type == _GCP_INSTANCE):
