@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import cloud, command, core, lab, pull, scheduler
+from bench import cloud, command, core, fabric, lab, pull, scheduler
 from bench.result import Result
 
 PAGE = Path("docs/benchmarks.md")
@@ -20,6 +20,7 @@ def _results() -> Iterator[Result]:
     yield from command.results()
     yield from core.results()
     yield from cloud.results()
+    yield from fabric.results()
     yield from scheduler.results()
     yield from lab.results()
     yield from pull.results()

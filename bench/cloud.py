@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +15,7 @@ from bench.result import Result
 
 _ROOT = Path(__file__).parents[1]
 _COMMAND = str(Path(sys.executable).parent / "clusterwright")
-_SIXTEEN = "tests/synthesis/cases/aws-p5-16.yaml"
+_SIXTEEN = "clusters/aws-p5-16.yaml"
 _SIGNER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFJlYWRPbmx5QnlUZXN0c09mUHJvZ3JhbXNPblRoZUNsb3Vk"
 _DESCRIPTION = """\
 cluster: {name}
@@ -32,12 +30,6 @@ import sys
 sys.path.insert(0, {str(_ROOT)!r})
 from tests.engine.echo import main
 main()
-"""
-_STACK = f"""\
-config:
-  clusterwright:cluster: clusters/bench.yaml
-  clusterwright:signer: {_SIGNER}
-  clusterwright:accept: false
 """
 
 
@@ -86,41 +78,49 @@ def _synthesis() -> float:
 
 
 def _preview(engine: Path, nodes: int) -> tuple[float, int]:
+    """Of a process that does what `clusterwright up` does first; the stack is there already."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        project, plugins = _project(folder / "project", nodes), folder / "plugins"
+        plugins = folder / "plugins"
         plugins.mkdir()
         (plugins / "pulumi-resource-aws").write_text(_ECHO)
         (plugins / "pulumi-resource-aws").chmod(0o755)
         (folder / "state").mkdir()
+        (folder / "bench.yaml").write_text(_DESCRIPTION.format(name="bench", nodes=nodes))
         environ = {
             **os.environ,
             "PATH": f"{plugins}:{os.environ['PATH']}",
             "PULUMI_BACKEND_URL": f"file://{folder}/state",
             "PULUMI_CONFIG_PASSPHRASE": "bench",
             "PULUMI_HOME": str(folder / "pulumi"),
-            "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "ECHO_LOG": str(folder / "echo.log"),
         }
-        argv = [sys.executable, str(_ROOT / "tests/engine/operation.py")]
-        argv += [str(engine.parents[1]), str(project), "bench", "preview"]
+        argv = [sys.executable, "-m", "bench.cloud", "preview", str(engine), name]
+        subprocess.run(argv, check=True, capture_output=True, env=environ, cwd=_ROOT)
         start = time.perf_counter()
-        done = subprocess.run(argv, check=True, capture_output=True, env=environ)
-        seconds = time.perf_counter() - start
-        return seconds, sum(json.loads(done.stdout)["changes"].values())
+        done = subprocess.run(argv, check=True, capture_output=True, env=environ, cwd=_ROOT)
+        return time.perf_counter() - start, int(done.stdout)
 
 
-def _project(folder: Path, nodes: int) -> Path:
-    folder.mkdir()
-    shutil.copy(_ROOT / "Pulumi.yaml", folder)
-    shutil.copytree(_ROOT / "stacks", folder / "stacks")
-    (folder / ".venv").symlink_to(sys.prefix)
-    (folder / "clusters").mkdir()
-    (folder / "clusters/bench.yaml").write_text(_DESCRIPTION.format(name="bench", nodes=nodes))
-    (folder / "stacks/config/Pulumi.bench.yaml").write_text(_STACK)
-    return folder
+def _previewed(engine: str, folder: str) -> int:
+    """How many resources the engine would make."""
+    from clusterwright.operate.stack.program import declare_cluster
+    from clusterwright.providers.engine.command import Command
+    from clusterwright.providers.engine.stack import Stack
 
+    stack = Stack(Path(folder), "bench", {}, Command(Path(engine), lambda: None))
+    file = Path(folder, "bench.yaml")
+    stack.configure({"cluster": str(file), "signer": _SIGNER, "accept": "false"})
+    stack.open()
+    return len(stack.preview(lambda: declare_cluster(file)))
+
+
+_PARTS: Mapping[str, Callable[..., float]] = {
+    "checks": _checks,
+    "synthesis": _synthesis,
+    "preview": _previewed,
+}
 
 if __name__ == "__main__":
-    print(_checks() if sys.argv[1] == "checks" else _synthesis())
+    print(_PARTS[sys.argv[1]](*sys.argv[2:]))

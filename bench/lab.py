@@ -184,7 +184,7 @@ def _replaced(bench: Bench) -> Iterator[Result]:
     assert set(outcome["nodes"]) == {"gpu-001"}
     idle, accepted = seen["slurm", "ok", "gpu-001"], seen[_END]
     yield Result("`node replace`, to idle in Slurm", idle, 10, note="0 tasks on other nodes")
-    yield Result("`node replace`, to accepted", accepted)
+    yield Result("`node replace`, to accepted", accepted, 10)
 
 
 def _jobs_a_second(bench: Bench) -> Result:

@@ -1,4 +1,7 @@
-"""A stack is a cluster: `clusterwright:cluster` is its description's path from the repository's root."""
+"""A stack is a cluster, or with `clusterwright:image` the builders of its images.
+
+`clusterwright:cluster` is the description's path from the repository's root.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,9 @@ from pathlib import Path
 
 import pulumi
 
-from clusterwright.finding import Refused
-from clusterwright.operate.prepare import described, prepare
-from clusterwright.operate.source import Source
-from clusterwright.providers.stack import build
+from clusterwright.operate.stack.program import declare_cluster
 
 ROOT = Path(__file__).absolute().parent.parent
 
-file = ROOT / pulumi.Config().require("cluster")
-
-try:
-    description = described(Source(file))
-    prepared = prepare(description)
-    outputs = build(file, prepared.plan, description.loaded.where)
-except Refused as refused:
-    raise pulumi.RunError("\n".join(map(str, refused.findings))) from None
-
-for finding in prepared.findings:
-    pulumi.warn(str(finding))
-for name, value in outputs.items():
-    pulumi.export(name, value)
+config = pulumi.Config()
+declare_cluster(ROOT / config.require("cluster"), image=config.get_bool("image") is True)

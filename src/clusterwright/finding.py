@@ -38,6 +38,8 @@ class Finding:
     what: str
     remedy: str
     severity: Severity = Severity.ERROR
+    secretive: bool = False
+    """Whether what stands at `where` may be a secret, and is not to be shown."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.code} {self.what}. {self.remedy}"

@@ -12,7 +12,8 @@ from pathlib import Path
 import gate_tree
 import pytest
 import yaml
-from gate_tree import FILES, NEXT_KERNEL, XID, Tree, needs_mknod, renamed, smi
+from gate_node import smi
+from gate_tree import FILES, NEXT_KERNEL, XID, Tree, needs_mknod, renamed
 
 
 def no_gpu_0_in_the_driver(tree: Tree) -> None:

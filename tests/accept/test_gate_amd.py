@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import gate_tree
+import gate_node
 import pytest
 from gate_tree import Tree
 
@@ -24,7 +24,7 @@ AMD_FAULTS: dict[str, tuple[str, str]] = {
 @pytest.fixture
 def mi300x(tmp_path: Path) -> Tree:
     """A sound node whose vendor's programs are the simulators."""
-    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    tree = gate_node.healthy(tmp_path, "mi300x-8gpu")
     (tree.simulated / "own" / "modules").mkdir()
     (tree.simulated / "own" / "modules" / "amdgpu").write_text("6.12.12\n")
     for name in ("rocm-smi", "amd-smi"):
@@ -84,7 +84,7 @@ def test_xgmi_links_of_every_release_are_read(mi300x: Tree, said: str, seen: str
 )
 def test_amd_smi_of_every_release_is_read(tmp_path: Path, said: str, status: str) -> None:
     """Rows in a list, or below a key: as amd-smi of ROCm 6 and of ROCm 7 print them."""
-    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    tree = gate_node.healthy(tmp_path, "mi300x-8gpu")
     tree.program("amd-smi", f"echo '{said}'")
     assert tree.run()[1]["ecc"] == status
 
@@ -97,7 +97,7 @@ def test_what_amd_smi_does_not_tell_is_no_pass(mi300x: Tree) -> None:
 
 
 def test_amd_gpus_are_counted_by_rocm_smi(tmp_path: Path) -> None:
-    tree = gate_tree.healthy(tmp_path, "mi300x-8gpu")
+    tree = gate_node.healthy(tmp_path, "mi300x-8gpu")
     amdgpu = {"version": "30.30.4", "flavour": "", "packages": {}, "services": [], "hold": []}
     tree.expected["stack"] = {"amdgpu": amdgpu}
     tree.plan()

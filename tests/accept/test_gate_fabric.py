@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+import gate_node
 import gate_tree
 import pytest
 from gate_tree import Tree, needs_mknod, renamed
@@ -25,6 +26,7 @@ def test_a_renamed_card_is_told_until_the_names_are_forgotten(healthy: Tree) -> 
     [
         ("p5.48xlarge", "32 efa cards active"),
         ("a4-highgpu-8g", "8 mrdma cards active"),
+        ("mi300x-8gpu-roce", "8 roce cards active at 400 Gb/s"),
         ("gb200-nvl72-tray", "4 infiniband cards active at 400 Gb/s"),
         ("hgx-b200-8gpu", "8 infiniband cards active at 400 Gb/s"),
         ("p4d.24xlarge", "4 efa cards active"),
@@ -33,7 +35,7 @@ def test_a_renamed_card_is_told_until_the_names_are_forgotten(healthy: Tree) -> 
     ],
 )
 def test_the_fabric_is_that_of_the_machine_type(machine: str, cards: str | None, tmp_path: Path) -> None:
-    tree = gate_tree.healthy(tmp_path, machine)
+    tree = gate_node.healthy(tmp_path, machine)
     code, gates, report = tree.run()
     assert code == 0, report
     assert ("fabric-cards" in gates) == (cards is not None)
@@ -42,7 +44,7 @@ def test_the_fabric_is_that_of_the_machine_type(machine: str, cards: str | None,
 
 @needs_mknod
 def test_libfabric_finds_every_efa_card(tmp_path: Path) -> None:
-    tree = gate_tree.healthy(tmp_path, "p5.48xlarge")
+    tree = gate_node.healthy(tmp_path, "p5.48xlarge")
     efa = {"version": "1.51.0", "flavour": "", "packages": {}, "services": [], "hold": []}
     tree.expected["stack"] = {**gate_tree.STACK, "efa": efa}
     tree.plan()
@@ -60,7 +62,7 @@ def test_libfabric_finds_every_efa_card(tmp_path: Path) -> None:
 
 def test_each_efa_card_counts_once(tmp_path: Path) -> None:
     """libfabric 2 lists it in the fabrics `efa` and `efa-direct`."""
-    tree = gate_tree.healthy(tmp_path, "p4d.24xlarge")
+    tree = gate_node.healthy(tmp_path, "p4d.24xlarge")
     tree.expected["stack"] = {"efa": {"version": "1.51.0", "packages": {}, "services": [], "hold": []}}
     tree.plan()
     rows = "".join(
@@ -74,7 +76,7 @@ def test_each_efa_card_counts_once(tmp_path: Path) -> None:
 
 @needs_mknod
 def test_virtual_cards_are_counted_where_gpus_talk_over_them(tmp_path: Path) -> None:
-    tree = gate_tree.healthy(tmp_path, "a3-megagpu-8g")
+    tree = gate_node.healthy(tmp_path, "a3-megagpu-8g")
     assert tree.failed() == []
     assert tree.seen("virtual-cards") == "9 gVNIC cards up with MTU 8244"
     tree.inject("nic-missing", 3)
@@ -89,7 +91,7 @@ def test_virtual_cards_are_counted_where_gpus_talk_over_them(tmp_path: Path) -> 
 
 @needs_mknod
 def test_tcpxo_needs_the_plug_in_of_its_release_and_its_daemon(tmp_path: Path) -> None:
-    tree = gate_tree.healthy(tmp_path, "a3-megagpu-8g")
+    tree = gate_node.healthy(tmp_path, "a3-megagpu-8g")
     image = "registry/nccl-plugin:v1.0.16"
     tree.expected["images"] = {"tcpxo": {"plugin": image, "rxdm": "registry/rxdm:v1.0.22"}}
     tree.plan()

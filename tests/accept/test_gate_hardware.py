@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from gate_tree import XID, Tree, needs_mknod, smi
+from gate_node import smi
+from gate_tree import XID, Tree, needs_mknod
 
 from clusterwright.providers.lab.simulators import faults
 
@@ -40,8 +41,9 @@ def test_every_fault_that_a_node_can_see_is_tried() -> None:
     of_amd = {name for name, fault in faults.FAULTS.items() if fault.vendor == "amd"}
     elsewhere = {"rxdm", "tcpxo-plugin", "key-not-enrolled"}  # test_tcpxo.py, test_gate_kernel.py
     of_shares = {name for name, fault in faults.FAULTS.items() if fault.of == "share"}  # test_gate_storage.py
-    between_nodes = {"diag-fails", "diag-hangs", "nvlink-slow", "network-slow"}
-    assert set(FAULTS) | of_shares | of_amd | elsewhere | between_nodes == set(faults.FAULTS)
+    of_jobs = {"diag-fails", "diag-hangs", "nvlink-slow"}  # test_faults_of_jobs.py
+    between_nodes = {"network-slow"}  # the story test_gpu_stack.py
+    assert set(FAULTS) | of_shares | of_amd | elsewhere | of_jobs | between_nodes == set(faults.FAULTS)
 
 
 def cut(tree: Tree) -> None:

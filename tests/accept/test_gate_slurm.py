@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from gate_tree import Tree, needs_mknod, smi
+from gate_node import smi
+from gate_tree import Tree, needs_mknod
 
 
 class Slurm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gate_shares
 import pytest
 from gate_tree import Tree, needs_mknod
 
@@ -18,7 +19,7 @@ LUSTRE_FAULTS: dict[str, tuple[str, str]] = {
 @needs_mknod
 @pytest.mark.parametrize("fault", LUSTRE_FAULTS)
 def test_a_fault_of_lustre_is_caught_and_clears(fault: str, healthy: Tree) -> None:
-    healthy.with_lustre()
+    gate_shares.lustre(healthy)
     sound = healthy.hardware
     assert healthy.failed("--quick") == []
     assert healthy.seen("lustre") == "5 targets of scratch connected over o2ib"
@@ -32,15 +33,26 @@ def test_a_fault_of_lustre_is_caught_and_clears(fault: str, healthy: Tree) -> No
 
 @needs_mknod
 def test_a_rail_without_a_link_is_told_by_lnet_too(healthy: Tree) -> None:
-    healthy.with_lustre()
+    gate_shares.lustre(healthy)
     healthy.show(faults.inject(healthy.hardware, "nic-down", 1))
     assert healthy.failed("--quick") == ["fabric-cards", "lnet"]
     assert healthy.seen("lnet") == "1 up, 2 configured"
 
 
 @needs_mknod
+def test_messages_that_take_another_network_than_the_fabric_are_told(healthy: Tree) -> None:
+    gate_shares.lustre(healthy)
+    healthy.expected["file_systems"]["/scratch"]["carried"] = ["o2ib"]
+    healthy.plan()
+    assert healthy.seen("lustre") == "5 targets of scratch connected over o2ib, messages over o2ib"
+    healthy.setting("lnet_preferred", "tcp")
+    assert healthy.failed("--quick") == ["lustre"]
+    assert healthy.seen("lustre") == "none received"
+
+
+@needs_mknod
 def test_another_file_system_at_the_place_is_not_the_planned_one(healthy: Tree) -> None:
-    healthy.with_lustre()
+    gate_shares.lustre(healthy)
     healthy.expected["file_systems"]["/scratch"]["file_system"] = "work"
     healthy.plan()
     assert healthy.failed() == ["lustre"]
@@ -49,7 +61,7 @@ def test_another_file_system_at_the_place_is_not_the_planned_one(healthy: Tree) 
 
 @needs_mknod
 def test_without_lnet_the_mount_is_named_and_not_its_targets(healthy: Tree) -> None:
-    healthy.with_lustre()
+    gate_shares.lustre(healthy)
     healthy.mounted("overlay / overlay rw 0 0\nserver:/home /home nfs4 rw,hard 0 0")
     assert healthy.failed("--quick") == ["mounts"]
     assert healthy.seen("lustre") == "/scratch is not mounted, see mounts"
@@ -79,7 +91,7 @@ SOUND = {
 def test_a_fault_of_another_parallel_file_system_is_caught_and_clears(
     kind: str, fault: str, healthy: Tree
 ) -> None:
-    {"beegfs": healthy.with_beegfs, "cephfs": healthy.with_cephfs, "weka": healthy.with_weka}[kind]()
+    {"beegfs": gate_shares.beegfs, "cephfs": gate_shares.cephfs, "weka": gate_shares.weka}[kind](healthy)
     sound = healthy.hardware
     assert healthy.failed("--quick") == []
     assert healthy.seen(kind) == SOUND[kind]
@@ -93,7 +105,7 @@ def test_a_fault_of_another_parallel_file_system_is_caught_and_clears(
 
 @needs_mknod
 def test_beegfs_over_tcp_is_as_planned_where_rdma_is_not(healthy: Tree) -> None:
-    healthy.with_beegfs(rdma=False)
+    gate_shares.beegfs(healthy, rdma=False)
     healthy.show(faults.inject(healthy.hardware, "beegfs-over-tcp"))
     assert healthy.failed("--quick") == []
     assert healthy.seen("beegfs") == "5 targets of bee1 online over TCP"
@@ -101,7 +113,7 @@ def test_beegfs_over_tcp_is_as_planned_where_rdma_is_not(healthy: Tree) -> None:
 
 @needs_mknod
 def test_a_beegfs_client_without_rdma_or_of_another_system_is_named(healthy: Tree) -> None:
-    healthy.with_beegfs()
+    gate_shares.beegfs(healthy)
     [client] = (healthy.root / "proc/fs/beegfs").iterdir()
     (client / "client_info").write_text("ClientID: x\nInterfaces:\n+ eth0[ip addr: 10.0.0.11; type: TCP]\n")
     assert healthy.failed() == ["beegfs"]
@@ -113,7 +125,7 @@ def test_a_beegfs_client_without_rdma_or_of_another_system_is_named(healthy: Tre
 
 @needs_mknod
 def test_monitors_are_asked_outside_the_health_check(healthy: Tree) -> None:
-    healthy.with_cephfs()
+    gate_shares.cephfs(healthy)
     assert healthy.seen("ceph-monitors") == "monitors of /data answer: HEALTH_OK"
     healthy.program("ceph", "echo 'Error EACCES: access denied' >&2; exit 13")
     assert healthy.seen("ceph-monitors") == "monitors of /data answer"
@@ -124,7 +136,7 @@ def test_monitors_are_asked_outside_the_health_check(healthy: Tree) -> None:
 
 @needs_mknod
 def test_a_kernel_that_shows_nothing_of_cephfs_is_not_held_against_its_node(healthy: Tree) -> None:
-    healthy.with_cephfs()
+    gate_shares.cephfs(healthy)
     [client] = (healthy.root / "sys/kernel/debug/ceph").iterdir()
     (client / "mds_sessions").unlink()
     assert healthy.run("--quick")[1]["cephfs"] == "skip"
@@ -134,7 +146,7 @@ def test_a_kernel_that_shows_nothing_of_cephfs_is_not_held_against_its_node(heal
 
 @needs_mknod
 def test_a_weka_client_that_does_not_run_or_does_not_answer_is_named(healthy: Tree) -> None:
-    healthy.with_weka()
+    gate_shares.weka(healthy)
     healthy.program(
         "weka", """echo '[{"name": "client", "isRunning": false, "lastFailure": "no hugepages"}]'"""
     )

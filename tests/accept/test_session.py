@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterwright.accept.session import NoAnswer, Session
+from clusterwright.accept.session import NoAnswer, Ran, Session
 from clusterwright.converge.target import Target
 
 
@@ -61,5 +61,18 @@ def test_a_node_that_refuses_says_why(target: Target, tmp_path: Path) -> None:
 def test_another_user_elevates(tmp_path: Path) -> None:
     stand_in(tmp_path, 'for last; do :; done\necho "$last" >&2; exit 1')
     admin = Target("gpu-001", "10.0.0.4", 22, "admin", tmp_path / "key", tmp_path / "known_hosts")
-    with pytest.raises(NoAnswer, match=r"^sudo -n python3 "), Session(admin) as session:
+    with pytest.raises(NoAnswer, match=r"^sudo -n sh -c 'python3 "), Session(admin) as session:
         session.run("true")
+
+
+def test_complaint_names_the_task_that_ended_the_step() -> None:
+    said = """\
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+srun: error: gpu-002: task 1: Segmentation fault (core dumped)
+slurmstepd: error: *** STEP 42.0 ON gpu-001 CANCELLED AT 2026-11-22T02:43:21 ***
+srun: error: gpu-001: task 0: Exited with exit code 14
+"""
+    killed = "srun: error: gpu-002: task 1: Segmentation fault (core dumped)"
+    assert Ran(14, "", said, 1.0).complaint == killed
+    assert Ran(14, said, "", 1.0).complaint == killed
+    assert Ran(1, "", said.splitlines()[-1], 1.0).complaint.endswith("Exited with exit code 14")

@@ -62,6 +62,7 @@ def test_no_fabric_sets_what_it_says_never_to_set() -> None:
         ("a3-ultragpu-8g", {"nccl", "gib"}, "gib", "gIB"),
         ("a3-ultragpu-8g", {"nccl"}, "roce", "IB"),
         ("mi300x-8gpu", {"rccl"}, "infiniband", "IB"),
+        ("mi300x-8gpu-roce", {"rccl"}, "roce", "IB"),
         ("rtx4090-workstation", {"nccl"}, "ethernet", None),
     ],
 )

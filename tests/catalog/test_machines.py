@@ -48,7 +48,15 @@ def test_a_row_is_whole(row: Hardware) -> None:
     assert row.power_watts is None or 50 <= row.power_watts <= 20_000
     assert row.nics and all(nic.gbps >= 1 for nic in row.nics)
     assert [nic.index for nic in row.nics] == list(range(len(row.nics)))
-    assert {nic.kind for nic in row.nics} <= {"ethernet", "efa", "gvnic", "idpf", "mrdma", "infiniband"}
+    assert {nic.kind for nic in row.nics} <= {
+        "ethernet",
+        "efa",
+        "gvnic",
+        "idpf",
+        "mrdma",
+        "infiniband",
+        "roce",
+    }
 
 
 @pytest.mark.parametrize("row", WITH_GPUS, ids=by_name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterwright.catalog.replacements import replacements
+from clusterwright.catalog.replacements import replacements, stops
 
 
 def test_rows_are_sourced_and_say_one_thing() -> None:
@@ -21,3 +21,9 @@ def test_the_longest_property_decides() -> None:
     assert instance.replaces("launchTemplate.version")
     with pytest.raises(KeyError):
         instance.replaces("unheardOf")
+
+
+def test_what_stops_a_machine_does_not_replace_it() -> None:
+    for kind, properties in stops().items():
+        assert properties
+        assert not properties & replacements()[kind].replace, kind

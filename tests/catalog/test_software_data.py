@@ -220,7 +220,7 @@ def test_traits_are_of_machines() -> None:
         "nic": {nic.kind for row in machines().values() for nic in row.nics},
         "machine": set(machines()),
         "architecture": ARCHITECTURES,
-        "share": {"lustre", "beegfs", "cephfs"},
+        "share": {"lustre", "lustre-efa", "beegfs", "cephfs", "s3", "gcs"},
         "role": {"compute"},
         "provider": {row.provider for row in machines().values()},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from clusterwright.cli.explanations import explanations
@@ -17,3 +18,10 @@ def test_every_code_is_explained() -> None:
         code: str(path.relative_to(SOURCE)) for code, path in used.items() if code not in explanations()
     }
     assert not missing
+
+
+def test_no_code_has_two_meanings() -> None:
+    row = re.compile(r'^    "(CW\d{4})":', re.MULTILINE)
+    told = Counter(code for page in SOURCE.rglob("codes.py") for code in row.findall(page.read_text()))
+    assert [code for code, times in told.items() if times > 1] == []
+    assert told.keys() <= explanations().keys()

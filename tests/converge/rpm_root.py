@@ -136,7 +136,7 @@ def _free_port() -> int:
 
 
 def _wait(target: Target, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and server.poll() is None:
         if subprocess.run([*target.ssh_argv(), "true"], capture_output=True, check=False).returncode == 0:
             return

@@ -20,7 +20,7 @@ from clusterwright.converge.verify import verify
 from clusterwright.event import Event
 from clusterwright.finding import Where
 from clusterwright.handoff import from_plan
-from clusterwright.operate.lab import vendors_packages
+from clusterwright.operate.lab.vendors import vendors_packages
 from clusterwright.operate.remote import run_on
 from clusterwright.plan import plan
 from clusterwright.plan.model import Ground as PlanGround

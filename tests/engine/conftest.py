@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from .somebody import DOOR, ECHO, Operator
+
 ROOT = Path(__file__).parents[2]
 TESTS = Path(__file__).parent
 PLAYER = f"""#!{sys.executable}
@@ -56,7 +58,7 @@ class Stack:
 
     def up(self) -> dict[str, Any]:
         """What changed, by kind; nothing but the kinds that happened."""
-        changes: dict[str, Any] = self.run("up")["changes"]
+        changes: dict[str, Any] = self.run("change")["changes"]
         return changes
 
     def kept(self) -> dict[str, Any]:
@@ -112,3 +114,34 @@ def stack(project: Path, engine: Path, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi"))
     monkeypatch.setenv("PULUMI_SKIP_UPDATE_CHECK", "true")
     return Stack("lab", engine, project)
+
+
+@pytest.fixture
+def operator(engine: Path, tmp_path: Path) -> Operator:
+    """Their Python is ours; beside it lies a plugin whose nodes are played."""
+    bin_folder, plugins = tmp_path / "venv/bin", tmp_path / "plugins"
+    bin_folder.mkdir(parents=True)
+    plugins.mkdir()
+    shutil.copy(Path(sys.prefix, "pyvenv.cfg"), bin_folder.parent)
+    (bin_folder.parent / "lib").symlink_to(Path(sys.prefix, "lib"))
+    (bin_folder / "python").symlink_to(Path(sys.executable).resolve())
+    for file, text in (
+        (bin_folder / "pulumi-resource-clusterwright", PLAYER),
+        (plugins / "pulumi-resource-aws", ECHO),
+        (plugins / "ssh", DOOR),
+    ):
+        file.write_text(text)
+        file.chmod(0o755)
+    (tmp_path / "labs").mkdir()
+    own = {
+        "HOME": str(tmp_path / "home"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "PATH": f"{plugins}:{engine.parent}:{os.environ['PATH']}",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "ECHO_LOG": str(tmp_path / "echo.log"),
+        "DOOR_LOG": str(tmp_path / "door.log"),
+        "PLAYED_LABS": str(tmp_path / "labs"),
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    others = {name: text for name, text in os.environ.items() if not name.startswith(("PULUMI_", "AWS_"))}
+    return Operator(tmp_path, {**others, **own})

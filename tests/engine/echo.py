@@ -1,14 +1,18 @@
 """A provider of any type of any cloud, for the real engine: it makes nothing and remembers nothing.
 
 What is asked for is what is there; what only a cloud tells comes from the tables of tests/synthesis, and
-which change replaces what from the catalogue. It writes every deed into $ECHO_LOG.
+which change replaces what from the catalogue. It writes every deed into $ECHO_LOG. Beside it may lie `SLOW`,
+such as `Instance gpu1`: what is not made before the file is gone; and `CHANGED`, JSON: properties that
+somebody else gave it, null for what is gone.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,9 +34,12 @@ _INTERNAL = ("__defaults", "__id", "version")
 class Echo(provider_pb2_grpc.ResourceProviderServicer):
     """Names are gRPC's."""
 
-    def __init__(self) -> None:
-        self._log = Path(os.environ["ECHO_LOG"])
+    def __init__(self, log: Path) -> None:
+        self._log = log
         self._lock = threading.Lock()
+
+    def Attach(self, request: Any, context: Any) -> Any:
+        return empty_pb2.Empty()
 
     def Handshake(self, request: Any, context: Any) -> Any:
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=True)
@@ -73,6 +80,8 @@ class Echo(provider_pb2_grpc.ResourceProviderServicer):
                 id="", properties=_with(request.properties, dict.fromkeys(made, rpc.UNKNOWN))
             )
         self._did("create", request.urn)
+        while self._beside("SLOW") == _title(request.urn):
+            time.sleep(0.05)
         return provider_pb2.CreateResponse(id=identity, properties=_with(request.properties, made))
 
     def Update(self, request: Any, context: Any) -> Any:
@@ -88,7 +97,11 @@ class Echo(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.UpdateResponse(properties=_with(request.news, made))
 
     def Read(self, request: Any, context: Any) -> Any:
-        return provider_pb2.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
+        changed = json.loads(self._beside("CHANGED") or "{}").get(_title(request.urn), {})
+        if changed is None:
+            return provider_pb2.ReadResponse()
+        properties, inputs = (_with(given, changed) for given in (request.properties, request.inputs))
+        return provider_pb2.ReadResponse(id=request.id, properties=properties, inputs=inputs)
 
     def Delete(self, request: Any, context: Any) -> Any:
         self._did("delete", request.urn)
@@ -97,6 +110,10 @@ class Echo(provider_pb2_grpc.ResourceProviderServicer):
     def Cancel(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()
 
+    def _beside(self, name: str) -> str:
+        file = self._log.with_name(name)
+        return file.read_text().strip() if file.exists() else ""
+
     def _did(self, deed: str, urn: str) -> None:
         with self._lock, self._log.open("a") as log:
             log.write(f"{deed} {urn.split('::')[2].split('$')[-1]} {_name(urn)}\n")
@@ -104,6 +121,11 @@ class Echo(provider_pb2_grpc.ResourceProviderServicer):
 
 def _name(urn: str) -> str:
     return urn.split("::")[-1]
+
+
+def _title(urn: str) -> str:
+    """`Instance gpu1`."""
+    return f"{urn.split('::')[2].rpartition(':')[2]} {_name(urn)}"
 
 
 def _plain(struct: Any) -> dict[str, Any]:
@@ -128,14 +150,23 @@ def _differences(prefix: str, old: Any, new: Any) -> Iterator[str]:
         yield prefix
 
 
-def main() -> None:
+def serve(log: Path) -> tuple[grpc.Server, int]:
+    """A server that has begun, and its port."""
     server = grpc.server(ThreadPoolExecutor(16))
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Echo(), server)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Echo(log), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
+    return server, port
+
+
+def main() -> None:
+    server, port = serve(Path(os.environ["ECHO_LOG"]))
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    server.wait_for_termination()
+    engine = os.getppid()
+    while os.getppid() == engine:
+        server.wait_for_termination(1)
+    os._exit(0)
 
 
 if __name__ == "__main__":

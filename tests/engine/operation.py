@@ -12,6 +12,8 @@ import sys
 
 from pulumi import automation
 
+from clusterwright.providers.engine.brief import BriefStack
+
 
 def main(engine: str, project: str, name: str, verb: str) -> None:
     def program() -> None:
@@ -22,7 +24,8 @@ def main(engine: str, project: str, name: str, verb: str) -> None:
         program=program,
         pulumi_command=automation.PulumiCommand(root=engine),
     )
-    stack = automation.Stack.create_or_select(name, workspace)
+    kind = automation.Stack if verb == "up" else BriefStack
+    stack = kind.create_or_select(name, workspace)
     try:
         answer = operate(stack, verb)
     except automation.CommandError as error:
@@ -39,12 +42,27 @@ def operate(stack: automation.Stack, verb: str) -> dict[str, object]:
     if verb == "cancel":
         stack.cancel()
         return {}
+    if verb == "change":
+        return {"changes": changes(stack)}
     if verb == "up":
         up = stack.up(color="never")
         outputs = {name: output.value for name, output in up.outputs.items()}
         return {"changes": up.summary.resource_changes, "text": up.stdout, "outputs": outputs}
     done = stack.refresh(color="never") if verb == "refresh" else stack.destroy(color="never")
-    return {"changes": done.summary.resource_changes, "text": done.stdout}
+    return {"text": done.stdout}
+
+
+def changes(stack: automation.Stack) -> dict[str, int]:
+    """Of an update, as its own events tell them."""
+    told: list[dict[str, int]] = []
+
+    def hear(event: automation.EngineEvent) -> None:
+        if event.summary_event:
+            told.append(dict(event.summary_event.resource_changes))
+
+    stack.up(color="never", on_event=hear)
+    [one] = told
+    return one
 
 
 if __name__ == "__main__":

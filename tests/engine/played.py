@@ -6,12 +6,12 @@ import hashlib
 import json
 import os
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from clusterwright.event import Event, Report
 from clusterwright.finding import Where, refuse
-from clusterwright.handoff import from_plan
+from clusterwright.handoff import from_plan, loads
 from clusterwright.plan import plan
 from clusterwright.plugin.acceptance import AcceptanceProvider
 from clusterwright.plugin.engine import Engine
@@ -72,7 +72,9 @@ class PlayedLabs:
 
 
 class PlayedClusters:
-    """Clusters whose nodes said what stands in `NODES` beside the labs; without it all were accepted."""
+    """Clusters whose nodes and gates said what stands in `NODES` and `GATES` beside the labs.
+
+    Without these all were accepted."""
 
     def __init__(self, home: Path) -> None:
         self._said = home / "NODES"
@@ -84,13 +86,29 @@ class PlayedClusters:
         (self._said.parent / "BEFORE").write_text(cluster.before)
         for node in sorted(cluster.machines):
             report(Event("converge", "progress", "working", node))
-        return self.look(cluster)
+        return self.look(replace(cluster, members=_members(cluster)))
 
     def look(self, cluster: FarCluster) -> Acceptance:
         said: dict[str, str] = json.loads(self._said.read_text()) if self._said.exists() else {}
-        states = {node: said.get(node, ACCEPTED) for node in cluster.machines}
-        keys = {node: f"key of {machine}" for node, machine in cluster.machines.items()}
-        return Acceptance(states, {**keys, **cluster.host_keys})
+        machines = {**cluster.machines, **cluster.members}
+        states = {node: said.get(node, ACCEPTED) for node in machines}
+        keys = {node: f"key of {machine}" for node, machine in machines.items()}
+        gates = self._said.with_name("GATES")
+        return Acceptance(
+            states,
+            {**keys, **cluster.host_keys},
+            gates.read_text() if gates.exists() else ACCEPTED,
+            cluster.members,
+            {node: f"10.40.9.{place}" for place, node in enumerate(cluster.members, 4)},
+        )
+
+
+def _members(cluster: FarCluster) -> dict[str, str]:
+    """Who was named before stays so."""
+    if not cluster.groups:
+        return {}
+    nodes = (node.name for node in loads(cluster.handoff).nodes if node.pool in cluster.groups)
+    return {node: cluster.members.get(node, f"i-{node}") for node in nodes}
 
 
 def main(address: str) -> None:

@@ -10,13 +10,21 @@ from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
+from clusterwright.handoff import from_plan
+from clusterwright.plan import plan
 from clusterwright.plugin.acceptance import AcceptanceProvider
 from clusterwright.plugin.server import PartlyMade
+from clusterwright.spec.load import loads
 
 from .played import PlayedClusters
 from .test_resource import SilentEngine, properties, ran
 
 URN = "urn:pulumi:p5::clusterwright::clusterwright:pull:Acceptance::p5"
+TEXT = """
+cluster: p5
+site: {provider: lab}
+pools: {head: {roles: [controller, login], machine: lab-small}}
+"""
 TEXTS = {
     "handoff": "{}",
     "provider": "aws",
@@ -69,6 +77,31 @@ def test_host_key_holds_as_long_as_its_machine(
     request = sdk.UpdateRequest(URN, "p5", made, new, 10, [], preview=False)
     found = (ran(provider.update(request)).properties or {})["hostKeys"]
     assert found == PropertyValue(properties({"gpu-001": "A", "gpu-002": "key of i-3"}))
+
+
+def test_members_of_a_group_are_remembered_with_their_keys(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
+) -> None:
+    nodes = [{"name": name, "pool": "gpu"} for name in ("a1", "a2")]
+    grouped = {
+        **inputs,
+        "handoff": PropertyValue(handoff_with(nodes)),
+        "groups": PropertyValue(properties({"gpu": "gpu-0123456"})),
+    }
+    made = created(provider, grouped)
+    assert made["members"] == PropertyValue(properties({"a1": "i-a1", "a2": "i-a2"}))
+    assert made["addresses"] == PropertyValue(properties({"a1": "10.40.9.4", "a2": "10.40.9.5"}))
+    assert changed(provider, made) == []
+    assert changed(provider, made, groups=PropertyValue(properties({"gpu": "gpu-other"}))) == ["groups"]
+    (tmp_path / "NODES").write_text(json.dumps({"a2": "gone: its machine is gone"}))
+    seen = ran(provider.read(sdk.ReadRequest(URN, "p5", made, grouped))).properties or {}
+    assert changed(provider, seen) == ["nodes"], "the next `up` gives its name to another machine"
+    assert seen["hostKeys"] == made["hostKeys"]
+
+
+def handoff_with(nodes: list[dict[str, str]]) -> str:
+    like = json.loads(from_plan(plan(loads(TEXT).spec)).dumps())
+    return json.dumps({**like, "nodes": [{**like["nodes"][0], **node} for node in nodes]})
 
 
 def test_what_changes_nodes_is_seen(provider: AcceptanceProvider, inputs: dict[str, PropertyValue]) -> None:
@@ -125,6 +158,23 @@ def test_refresh_sees_a_node_that_is_no_longer_accepted(
     seen = ran(provider.read(sdk.ReadRequest(URN, "p5", made, inputs))).properties or {}
     assert seen["nodes"] == PropertyValue(properties({"gpu-001": "failed: FAIL ecc", "gpu-002": "accepted"}))
     assert changed(provider, seen) == ["nodes"]
+
+
+def test_gates_of_the_cluster_fail_the_stack_and_are_seen_by_refresh(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
+) -> None:
+    words = "nccl-fabric gpu-002: expected 300 GB/s, seen 194 GB/s. Look at its cards"
+    (tmp_path / "GATES").write_text(words)
+    with pytest.raises(PartlyMade) as failed:
+        created(provider, inputs)
+    assert str(failed.value) == words
+    (tmp_path / "GATES").unlink()
+    made = created(provider, inputs)
+    (tmp_path / "GATES").write_text("waiting waits for gpu-002: said nothing yet")
+    seen = ran(provider.read(sdk.ReadRequest(URN, "p5", made, inputs))).properties or {}
+    assert changed(provider, seen) == ["gates"]
+    before = {key: value for key, value in made.items() if key != "gates"}
+    assert changed(provider, before) == ["gates"], "of a release that ran none"
 
 
 def test_preview_waits_for_nobody(provider: AcceptanceProvider, inputs: dict[str, PropertyValue]) -> None:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, Failed, Stack
+from .conftest import Failed, Stack
+from .echo import serve
 
 pytestmark = pytest.mark.engine
 SIGNER = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFJlYWRPbmx5QnlUZXN0c09mUHJvZ3JhbXNPblRoZUNsb3Vk"
-ECHO = f"""#!{sys.executable}
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-from tests.engine.echo import main
-main()
-"""
 AWS = """
 cluster: cloudy
 converge: pull
@@ -48,22 +42,19 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cloud(stack: Stack, played: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    """A stack whose description a test writes. What its nodes say is played."""
+def cloud(stack: Stack, played: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """A stack whose description a test writes. What its nodes say is played.
+
+    The cloud's provider is in this process: the engine starts none for each of a test's operations."""
     project = played.parent / "project"
-    folder = tmp_path / "plugins"
-    folder.mkdir()
-    for package in ("aws", "gcp"):
-        plugin = folder / f"pulumi-resource-{package}"
-        plugin.write_text(ECHO)
-        plugin.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder), prepend=":")
+    server, port = serve(log)
+    monkeypatch.setenv("PULUMI_DEBUG_PROVIDERS", f"aws:{port},gcp:{port}")
     monkeypatch.setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true")
-    monkeypatch.setenv("ECHO_LOG", str(log))
     (project / "stacks/config/Pulumi.lab.yaml").write_text(
         f"config:\n  clusterwright:cluster: clusters/cloudy.yaml\n  clusterwright:signer: {SIGNER}\n"
     )
-    return stack
+    yield stack
+    server.stop(None)
 
 
 def describe(project: Path, text: str) -> None:
@@ -120,6 +111,52 @@ def test_life_of_a_cluster_on_aws(cloud: Stack, project: Path, log: Path) -> Non
     assert [kind for kind in cloud.kept() if kind.startswith("aws:")] == ["aws:ebs/volume:Volume"]
 
 
+def test_a_group_grows_and_shrinks_by_its_size_alone(cloud: Stack, project: Path, log: Path) -> None:
+    text = f"{AWS}software: {{distribution: ubuntu-24.04}}\n".replace(
+        'nodes: "gpu[1-3]"', "count: 3, group: true"
+    )
+    describe(project, text)
+    first = cloud.run("up")
+    assert {node["name"]: node["address"] for node in json.loads(first["outputs"]["cluster"])["nodes"]} == {
+        "head": "10.40.0.4",
+        "gpu-001": "10.40.9.4",
+        "gpu-002": "10.40.9.5",
+        "gpu-003": "10.40.9.6",
+        "debug-001": "10.40.16.5",
+    }
+    made = deeds(log)
+    assert "create aws:autoscaling/group:Group gpu" in made
+    assert not [deed for deed in made if "gpu-001" in deed], "no member is a resource"
+    assert cloud.up() == {"same": sum(first["changes"].values())}
+
+    for count, last in ((4, "10.40.9.7"), (2, "10.40.9.5")):
+        describe(project, text.replace("count: 3", f"count: {count}"))
+        again = cloud.run("up")
+        assert again["changes"]["update"] == 2, "the group, and the acceptance of who is in it"
+        assert deeds(log) == ["update aws:autoscaling/group:Group gpu"]
+        nodes = [node for node in json.loads(again["outputs"]["cluster"])["nodes"] if node["pool"] == "gpu"]
+        assert (len(nodes), nodes[-1]["address"]) == (count, last)
+
+    # Another image or disk is for machines that come: no member is made anew for it.
+    describe(project, text.replace("count: 3", "count: 2, disk: 300 GiB"))
+    cloud.up()
+    assert deeds(log) == ["update aws:ec2/launchTemplate:LaunchTemplate gpu"]
+
+    with pytest.raises(Failed, match="protected"):
+        cloud.run("destroy")
+    gone = log.read_text().splitlines()
+    group, template, placement = (
+        gone.index(f"delete aws:{one}")
+        for one in (
+            "autoscaling/group:Group gpu",
+            "ec2/launchTemplate:LaunchTemplate gpu",
+            "ec2/placementGroup:PlacementGroup cloudy-gpu",
+        )
+    )
+    assert group < template
+    assert group < placement
+
+
 def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Path) -> None:
     describe(project, GOOGLE)
     first = cloud.run("up")
@@ -161,6 +198,27 @@ def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Pat
     assert "delete gcp:compute/instance:Instance cloudy-head" in gone
     assert not [deed for deed in gone if "filestore" in deed or deed.endswith("Network cloudy-host-0")], gone
     assert "correct horse" not in kept_text(cloud)
+
+
+def test_builders_go_and_their_image_stays(cloud: Stack, project: Path, log: Path) -> None:
+    describe(project, f"{AWS}software: {{distribution: ubuntu-24.04}}\n")
+    with (project / "stacks/config/Pulumi.lab.yaml").open("a") as file:
+        file.write("  clusterwright:image: true\n")
+    first = cloud.run("up")
+    [digest] = json.loads(first["outputs"]["images"])
+    done = log.read_text().splitlines()
+    instances = [deed for deed in done if "aws:ec2/instance:Instance" in deed]
+    assert instances == [f"create aws:ec2/instance:Instance builder-{digest}"]
+    image = f"aws:ec2/amiFromInstance:AmiFromInstance clusterwright-{digest}"
+    assert done.index(instances[0]) < done.index(f"create {image}")
+    deeds(log)
+    assert cloud.up() == {"same": sum(first["changes"].values())}
+
+    cloud.run("destroy")
+    gone = deeds(log)
+    assert f"delete aws:ec2/instance:Instance builder-{digest}" in gone
+    assert not [deed for deed in gone if "amiFromInstance" in deed or "ssm/parameter" in deed]
+    assert not [kind for kind in cloud.kept() if kind.startswith("aws:")]
 
 
 def kept_text(stack: Stack) -> str:

@@ -148,7 +148,7 @@ def command(process: int) -> list[str]:
 
 
 def wait_for(ready: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not ready():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -15,6 +15,8 @@ from clusterwright.plan import plan
 from clusterwright.plan.model import Ground
 from clusterwright.spec.load import load
 from clusterwright.spec.load import loads as description
+from clusterwright.spec.machines import parse_machines
+from clusterwright.spec.site import OnpremSite
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [file for file in sorted((ROOT / "clusters").glob("*.yaml")) if not file.stem.endswith(".lock")]
@@ -139,3 +141,34 @@ def test_where_in_the_document_it_is_damaged_is_said() -> None:
     with pytest.raises(Refused) as refused:
         loads(damaged()["a number as text"])
     assert [finding.where.path for finding in refused.value.findings] == ["nodes.0.gpus"]
+
+
+def own(machines: str) -> Handoff:
+    loaded = description(FULL)
+    file, findings = parse_machines(machines, "machines.csv")
+    assert isinstance(loaded.spec.site, OnpremSite) and not findings
+    loaded.spec.site.know(file)
+    return from_plan(plan(loaded.spec, previous={"gpu-001": "10.40.0.9"}))
+
+
+def test_own_machines_are_told_apart() -> None:
+    before = own(
+        "node,mac,address,bmc_address,bmc_credentials\ngpu-002,00005e005301,10.40.0.9,10.41.0.2,env:B\n"
+    )
+    assert before.machines == {
+        "gpu-002": {
+            "mac": "00:00:5e:00:53:01",
+            "serial": None,
+            "bmc": {"address": "10.41.0.2", "mac": None, "credentials": "env:B"},
+        }
+    }
+    assert before.by_name["gpu-002"].address == "10.40.0.9"
+    assert before.by_name["gpu-001"].address != "10.40.0.9", "a written address was another node's before"
+    assert loads(before.dumps()) == before
+    jsonschema.validate(json.loads(before.dumps()), sections.schema())
+
+
+def test_another_machine_in_its_place_is_one_line() -> None:
+    first, second = (own(f"node,mac\ngpu-001,0c42a100000{n}\ngpu-002,0c42a1000009\n").dumps() for n in (1, 2))
+    pairs = zip(first.splitlines(), second.splitlines(), strict=True)
+    assert [before.strip()[:9] for before, after in pairs if before != after] == ['"gpu-001"']

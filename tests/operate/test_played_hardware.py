@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterwright.handoff import from_plan
-from clusterwright.operate.lab import simulated_hardware
+from clusterwright.operate.lab.hardware import simulated_hardware
 from clusterwright.plan import plan
 from clusterwright.providers.lab.simulate import Hardware
 from clusterwright.providers.lab.simulators.bandwidth import bus_bandwidth

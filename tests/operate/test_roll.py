@@ -49,6 +49,7 @@ class Slurm:
     deaf: int = 0
     """How many questions stay without an answer."""
     on_question: Callable[[Slurm], None] = lambda _: None
+    on_order: Callable[[Slurm], None] = lambda _: None
 
     def answer(self, _: Target, command: str, **__: object) -> Answer:
         words = shlex.split(command)
@@ -61,7 +62,12 @@ class Slurm:
         if words[0] == "squeue":
             return Answer(0, "".join(f"7{n[-1]} {end} {n}\n" for n, end in self.jobs.items()), "")
         given = dict(word.split("=", 1) for word in words[2:])
-        for node in expand(given["nodename"]):
+        self.on_order(self)
+        nodes = expand(given["nodename"])
+        unfit = ("idle", "mixed", "unknown")
+        if given["state"] == "resume" and any(self.nodes[node][0] in unfit for node in nodes):
+            return Answer(1, "", "slurm_update error: Invalid node state specified")
+        for node in nodes:
             self._update(node, given["state"], given.get("reason", ""))
         return Answer(0, "", "")
 
@@ -142,6 +148,27 @@ def test_a_slurm_that_stays_silent_is_not_rolled_over(slurm: Slurm, monkeypatch:
     monkeypatch.setattr(queues, "ANSWER_SECONDS", 0.0)
     with pytest.raises(Refused, match="CW8010"):
         empty(queue(), ["gpu-001"], "driver 1 to 2", 60, silent)
+
+
+def test_a_node_that_came_back_since_it_was_looked_at_is_no_error(slurm: Slurm) -> None:
+    slurm.nodes["gpu-001"] = slurm.nodes["gpu-002"] = ("down", "Not responding")
+    slurm.on_order = lambda here: here.nodes.update({"gpu-001": ("idle", "")})
+    assert queue().take_up(["gpu-001", "gpu-002"], 60) == ()
+    assert slurm.nodes["gpu-002"] == ("idle", "")
+
+
+def test_a_node_that_slurm_has_not_heard_yet_is_resumed_once_it_has(slurm: Slurm) -> None:
+    slurm.nodes["gpu-001"] = ("unknown", "fan")
+    slurm.on_question = lambda here: here.nodes.update({"gpu-001": ("drained", "fan")})
+    queue().resume(["gpu-001"])
+    assert slurm.nodes["gpu-001"] == ("idle", "")
+
+
+def test_a_resume_that_slurm_goes_on_refusing_is_told(slurm: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queues, "HEARD_SECONDS", 0.0)
+    slurm.nodes["gpu-001"] = ("unknown", "fan")
+    with pytest.raises(Refused, match="CW8010"):
+        queue().resume(["gpu-001"])
 
 
 def rolled(

@@ -17,7 +17,8 @@ CATALOG = MachineCatalog(DATA, Path(__file__).parents[1] / "fixtures" / "machine
 NEW = "p9-invented.48xlarge"
 TEXT = f"""
 cluster: new
-site: {{provider: aws, region: us-east-2, zone: us-east-2a, network: 10.40.0.0/16}}
+site: {{provider: aws, region: us-east-2, zone: us-east-2a, network: 10.40.0.0/16,
+  budget: 200000, budget_email: hpc@example.org}}
 pools:
   controller: {{roles: [controller, login], machine: m7i.2xlarge}}
   gpu: {{roles: compute, machine: {NEW}, count: 4}}

@@ -16,7 +16,7 @@ import yaml
 
 from clusterwright.checks.resources import RULES, Resource, breaches
 from synthesis.harness import UNKNOWN, Registered
-from synthesis.test_programs import EXAMPLES, declared
+from synthesis.test_programs import EXAMPLES, made
 
 HERE = Path(__file__).parent
 CASES = sorted((HERE / "cases").glob("*.yaml"))
@@ -28,13 +28,13 @@ def seen(one: Registered) -> Resource:
 
 
 @cache
-def resources(file: Path) -> tuple[Resource, ...]:
-    return tuple(seen(one) for one in declared(file, preview=True).resources if one.custom)
+def resources(shared: Path, file: Path) -> tuple[Resource, ...]:
+    return tuple(seen(one) for one in made(shared, file, preview=True).resources if one.custom)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_every_example_keeps_every_rule(file: Path) -> None:
-    assert breaches(RULES, resources(file)) == []
+def test_every_example_keeps_every_rule(file: Path, shared: Path) -> None:
+    assert breaches(RULES, resources(shared, file)) == []
 
 
 def changed(one: Resource, case: dict[str, Any]) -> Resource | None:
@@ -59,13 +59,13 @@ def changed(one: Resource, case: dict[str, Any]) -> Resource | None:
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
-def test_one_change_breaks_the_rule_that_is_meant(file: Path) -> None:
+def test_one_change_breaks_the_rule_that_is_meant(file: Path, shared: Path) -> None:
     case = yaml.safe_load(file.read_text())
     [example] = [one for one in EXAMPLES if one.stem == case["example"]]
-    before = resources(example)
+    before = resources(shared, example)
     assert case["resource"] in {one.key for one in before}
-    made = [changed(one, case) if one.key == case["resource"] else one for one in copy.copy(before)]
-    found = breaches(RULES, [one for one in made if one is not None])
+    after = [changed(one, case) if one.key == case["resource"] else one for one in copy.copy(before)]
+    found = breaches(RULES, [one for one in after if one is not None])
     assert {(one.rule.name, one.key.rpartition("::")[2], one.what) for one in found} == {
         (case["rule"], name, case["what"]) for name in case["at"]
     }

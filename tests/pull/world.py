@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from clusterwright.bundle.collection import root as collection_root
+from clusterwright.bundle.turns import InTurn
 from clusterwright.event import Event
 from clusterwright.handoff import Handoff, from_plan
 from clusterwright.operate.desired import Desired
@@ -104,11 +105,13 @@ class World:
     def host_key(self, name: str) -> str:
         return (self.node(name) / "etc/ssh/ssh_host_ed25519_key.pub").read_text().strip()
 
-    def publish(self, description: str = "", impacts: dict[str, str] | None = None) -> list[str]:
+    def publish(
+        self, description: str = "", impacts: dict[str, str] | None = None, roll: InTurn | None = None
+    ) -> list[str]:
         """Publish for every node; returns what was said of it."""
         desired, said = self.desired(description), list[Event]()
         keys = {name: self.host_key(name) for name in desired.handoff.by_name}
-        publish.publish_to(self.store, desired, keys, impacts or {}, said.append)
+        publish.publish_to(self.store, desired, keys, impacts or {}, said.append, roll)
         return [event.text for event in said]
 
     def serial(self) -> int:

@@ -60,7 +60,7 @@ class Stage:
 
     def run(self, *command: str, stdin: str = "") -> str:
         done = subprocess.run(
-            self._inside(command), input=stdin, capture_output=True, text=True, timeout=60, check=False
+            self.inside(command), input=stdin, capture_output=True, text=True, timeout=240, check=False
         )
         return done.stdout + done.stderr
 
@@ -70,7 +70,7 @@ class Stage:
         as_host = ("unshare", "--uts", "--mount", "sh", "-c", '[ -z "$0" ] || hostname "$0"; exec "$@"', host)
         with log.open("w") as out:
             process = subprocess.Popen(
-                self._inside((*as_host, *command)), stdout=out, stderr=subprocess.STDOUT, text=True
+                self.inside((*as_host, *command)), stdout=out, stderr=subprocess.STDOUT, text=True
             )
         self._started.append(process)
         until = time.monotonic() + seconds
@@ -89,7 +89,7 @@ class Stage:
         for process in self._started:
             process.wait()
 
-    def _inside(self, command: Sequence[str]) -> list[str]:
+    def inside(self, command: Sequence[str]) -> list[str]:
         return ["nsenter", "-t", str(self._init), "-m", "-u", "-n", "-p", "-r", "-w", "--", *command]
 
 
@@ -158,11 +158,7 @@ def _init(unshared: subprocess.Popen[bytes], log: Path) -> int:
 def place(stage: Stage, files: Sequence[NodeFile]) -> None:
     """What roles do: files of the controller in /etc, of a compute node in /node, and keys in both."""
     slurm = _identity(stage, "slurm")
-    for prefix, role in (("", "controller"), ("node", "compute")):
-        for file in files:
-            if role in file.roles:
-                owner = slurm if file.owner == "slurm" else (0, 0)
-                _write(stage.root / prefix / file.path[1:], file.content.encode(), file.mode, owner)
+    place_files(stage, files)
     for key in ("slurm.key", "jwt_hs256.key"):
         content = secrets.token_bytes(64)
         for prefix in ("etc", "node/etc"):
@@ -172,6 +168,16 @@ def place(stage: Stage, files: Sequence[NodeFile]) -> None:
     _folder(stage, "var/spool/slurmd", "root")
     for folder in ("var/spool/slurmctld", "run/slurmctld", "run/slurmdbd"):
         _folder(stage, folder, "slurm")
+
+
+def place_files(stage: Stage, files: Sequence[NodeFile]) -> None:
+    """Those that are rendered, and the keys stay."""
+    slurm = _identity(stage, "slurm")
+    for prefix, role in (("", "controller"), ("node", "compute")):
+        for file in files:
+            if role in file.roles:
+                owner = slurm if file.owner == "slurm" else (0, 0)
+                _write(stage.root / prefix / file.path[1:], file.content.encode(), file.mode, owner)
 
 
 def _write(path: Path, content: bytes, mode: int, owner: tuple[int, int]) -> None:
@@ -207,8 +213,10 @@ def start_controller(stage: Stage, handoff: Handoff, *, seconds: float = 90) -> 
         logs["slurmdbd"] = stage.start(
             *_as("slurm"), "slurmdbd", "-D", "-vv", ready="slurmdbd version .* started"
         )
+    # The last that it does on its way up; without a database it looks for no federation.
+    last = "No fed_mgr state file" if handoff.scheduler["accounting"] else "No backup controllers"
     logs["slurmctld"] = stage.start(
-        *_as("slurm"), "slurmctld", "-D", "-vv", ready="No fed_mgr state file|fatal", seconds=seconds
+        *_as("slurm"), "slurmctld", "-D", "-vv", ready=f"{last}|fatal", seconds=seconds
     )
     return logs
 

@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.render import render
 
 from . import examples, sample
-from .daemons import Stage, place, stage, start_controller, start_node
+from .daemons import Stage, place, place_files, stage, start_controller, start_node
 from .roots import SUITES, Unavailable, root
 
 pytestmark = pytest.mark.slurm
@@ -45,11 +44,28 @@ EXPECTED = {
 """Errors that a good start logs, and why."""
 
 
-UNKNOWN_TO = {("22.05", "gb200-nvl72"): "topology/block came with 23.11, and the checks refuse it before"}
-"""Examples that a release cannot have, and why."""
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-CASES = sorted(set(product(SUITES, examples.NAMES)) - set(UNKNOWN_TO))
+def kind(example: str, release: str) -> frozenset[tuple[str, str]]:
+    """Which settings an example gives its daemons, in which file; values do not make another kind."""
+    said = re.compile(r"^\s*([A-Za-z]+)=", re.MULTILINE)
+    files = render(examples.handoff(example, release))
+    return frozenset((file.path, key) for file in files for key in said.findall(file.content))
+
+
+def of_each_kind(release: str) -> list[str]:
+    """Those with goldens and one more for each kind that they leave, of what the release can have."""
+    unknown = {"block"} if release < "23.11" else set()  # topology/block came with 23.11
+    found: dict[frozenset[tuple[str, str]], str] = {}
+    possible = [n for n in examples.NAMES if examples.handoff(n, release).fabric["topology"] not in unknown]
+    reviewed = [name for name in possible if (GOLDEN / name).is_dir()]
+    for name in (*reviewed, *possible):
+        found.setdefault(kind(name, release), name)
+    return sorted({*reviewed, *found.values()})
+
+
+CASES = [(release, example) for release in sorted(SUITES) for example in of_each_kind(release)]
 
 
 def carrying(release: str) -> Path:
@@ -85,7 +101,7 @@ def test_controller_and_database_start_with_every_example(release: str, example:
         assert set(nodes) == {node.name for node in handoff.with_role("compute")}
 
 
-def await_words(made: Stage, words: str, *command: str, seconds: float = 30) -> None:
+def await_words(made: Stage, words: str, *command: str, seconds: float = 120) -> None:
     until = time.monotonic() + seconds
     while words not in (said := made.run(*command)):
         assert time.monotonic() < until, said
@@ -131,6 +147,25 @@ def test_a_node_registers_and_gives_each_job_its_gpus_only(
     ]
     share = int(sample.H100.memory_mib * 0.95) // 8
     await_words(made, f"cpu=48,gres/gpu=2,mem={2 * share}M,node=1", "sacct", "-nXP", "-o", "AllocTRES")
+
+
+@pytest.mark.parametrize("release", ["24.11"])
+def test_a_name_goes_to_another_machine_with_another_address(
+    running: tuple[Stage, dict[str, Path]], release: str
+) -> None:
+    """As a group's member that is gone: the next machine with its name is told by the configuration alone."""
+    made, _logs = running
+    await_words(made, "idle", "sinfo", "-hN", "-n", "gpu-001", "-o", "%t")
+    made.run("pkill", "-x", "slurmd")
+    assert "10.66.0.10" in made.run("scontrol", "show", "node", "gpu-001")
+    made.run("ip", "address", "del", "10.66.0.10/32", "dev", "lo")
+    made.run("ip", "address", "add", "10.66.0.99/32", "dev", "lo")
+    place_files(made, render(playing(release).at({"gpu-001": "10.66.0.99"})))
+    made.run("scontrol", "reconfigure")
+    start_node(made, "gpu-001")
+    await_words(made, "NodeAddr=10.66.0.99", "scontrol", "show", "node", "gpu-001")
+    await_words(made, "idle", "sinfo", "-hN", "-n", "gpu-001", "-o", "%t")
+    assert "gpu-001" in made.run("srun", "-w", "gpu-001", "hostname")
 
 
 @pytest.mark.parametrize(("release", "count"), [("22.05", 2_000), ("24.11", 10_000), ("26.05", 2_000)])

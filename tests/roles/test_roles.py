@@ -94,7 +94,7 @@ def _code(file: Path) -> str:
     return re.sub(r'(DOCUMENTATION|EXAMPLES|RETURN) = r""".*?"""', "", file.read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("playbook", ["install", "configure", "site", "hook"])
+@pytest.mark.parametrize("playbook", ["install", "configure", "site", "hook", "bootstrap", "survey"])
 def test_playbooks_pass_ansibles_own_check(playbook: str, collections: Path) -> None:
     environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(collections)}
     command = [Path(sys.executable).parent / "ansible-playbook", "--syntax-check", "-i", "localhost,"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,53 @@ def test_what_is_said_of_weka_stands_before_what_is_derived() -> None:
 )
 def test_a_network_is_told_to_lnet_octet_by_octet(network: str, ranges: str) -> None:
     assert shares.address_ranges(network) == [ranges]
+
+
+OVER_EFA = """\
+storage:
+  shares:
+    /scratch: {kind: lustre, mgs: 10.0.0.5@tcp, file_system: a1b2c3d4, networks: {efa: [], tcp: []}}
+scheduler: {release: 25.11}
+"""
+
+
+def test_lustre_goes_over_the_efa_cards_that_amazon_advises_and_keeps_its_servers_on_tcp() -> None:
+    found = nodes(solved.handoff("p5.48xlarge", "amazon-2023", more=OVER_EFA, provider="aws"))
+    gpu, plain = found["gpu-001"], found["controller-001"]
+    service = "/etc/systemd/system/clusterwright-lnet.service"
+    assert "ExecStart=/usr/lib/clusterwright/lnet-efa efa 8\n" in text(gpu, service)
+    assert "lnet-efa" not in text(plain, service)
+    assert "/usr/lib/clusterwright/lnet-efa" not in {file.path for file in plain.files}
+    for node in (gpu, plain):
+        lnet = text(node, "/etc/lnet.conf")
+        assert "net-spec: tcp" in lnet and "efa" not in lnet
+    planned = json.loads(text(gpu, "/etc/clusterwright/node.json"))
+    assert planned["lnet"] == {"efa": 8, "tcp": 1}
+    assert planned["file_systems"]["/scratch"]["networks"] == ["efa", "tcp"]
+    assert planned["file_systems"]["/scratch"]["carried"] == ["efa"]
+    assert json.loads(text(plain, "/etc/clusterwright/node.json"))["lnet"] == {"tcp": 1}
+
+
+BUCKETS = """\
+storage:
+  shares:
+    /data: {kind: s3, bucket: example-data, folder: sets/raw}
+    /results: {kind: s3, bucket: example-results, writable: true}
+"""
+
+
+def test_buckets_are_mounted_to_be_read_and_where_it_is_said_to_be_written() -> None:
+    found = nodes(solved.handoff("g6e.8xlarge", "ubuntu-24.04", more=BUCKETS, provider="aws"))
+    data = text(found["gpu-001"], "/etc/systemd/system/data.mount")
+    assert "What=s3://example-data/sets/raw/\n" in data and "Type=mount-s3\n" in data
+    assert "Options=ro,nosuid,nodev,allow-other,_netdev\n" in data
+    results = text(found["gpu-001"], "/etc/systemd/system/results.mount")
+    own = "rw,nosuid,nodev,allow-other,allow-delete,allow-overwrite,dir-mode=0777,file-mode=0666"
+    assert f"Options={own},_netdev\n" in results
+    planned = json.loads(text(found["gpu-001"], "/etc/clusterwright/node.json"))
+    assert planned["read_only"] == ["/data"] and {"/data", "/results"} <= set(planned["mounts"])
+    google = BUCKETS.replace("kind: s3", "kind: gcs")
+    found = nodes(solved.handoff("g2-standard-4", "ubuntu-24.04", more=google, provider="gcp"))
+    data = text(found["gpu-001"], "/etc/systemd/system/data.mount")
+    own = "ro,nosuid,nodev,allow_other,implicit_dirs,only_dir=sets/raw"
+    assert "What=example-data\n" in data and f"Type=gcsfuse\nOptions={own},_netdev\n" in data

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +121,26 @@ def test_an_image_that_cannot_be_pulled_is_named(mega: Mega) -> None:
     assert code == 1
     assert "cannot pull us-docker.pkg.dev/" in said and "the machine's right to read it" in said
     assert not (mega.folder / "tcpxo/clusterwright").exists()
+
+
+def test_images_that_an_offline_bundle_brought_are_taken_from_there_by_their_tags(tmp_path: Path) -> None:
+    rxdm, digest = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.22", "1" * 64
+    made = solved.handoff("a3-megagpu-8g", "ubuntu-24.04", provider="gcp")
+    source = {"source": "http://10.0.0.5/images", "digest": f"sha256:{digest}", "names": [rxdm]}
+    offline = replace(made, software={**made.software, "images": source})
+    files = solved.files(offline)
+    assert json.loads(files["/etc/clusterwright/node.json"])["images"]["tcpxo"]["rxdm"] == rxdm
+    program = files["/usr/lib/clusterwright/tcpxo"].replace("/var/lib/clusterwright/images", str(tmp_path))
+    (tmp_path / "program").write_text(program)
+    (tmp_path / "index.json").write_text(json.dumps({"manifests": [{"name": rxdm}]}, indent=1))
+    podman = tmp_path / "podman"
+    podman.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/asked\n[ "$1" != image ]\n')
+    podman.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run(["sh", str(tmp_path / "program"), "serve"], env=environment, check=True)
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[:2] == [f"image exists {rxdm}", f"pull --quiet oci:{tmp_path}:{rxdm}"]
+    assert asked[2].startswith("run ") and rxdm in asked[2]
 
 
 def test_the_epilog_knows_the_daemon_from_what_a_job_left(tmp_path: Path) -> None:

@@ -20,6 +20,10 @@ NOT_A_FILE_OF_ITS_OWN = {
     "CW1002",  # over 1 MiB: test_load.py
     "CW1014",  # more than 200 findings: test_load.py
     "CW1132",  # a template's name: test_help.py
+    "CW1670",  # of the file of machines, as the next three: test_machines.py
+    "CW1671",
+    "CW1672",
+    "CW1673",
 }
 
 
@@ -44,7 +48,7 @@ def test_is_refused_with_what_stands_beside_it(file: Path) -> None:
 
 def test_every_code_has_a_case_and_a_meaning() -> None:
     seen = {finding.code for file in FILES for finding in findings(file)}
-    assert seen | NOT_A_FILE_OF_ITS_OWN == set(CODES)
+    assert seen | NOT_A_FILE_OF_ITS_OWN == CODES.keys()
 
 
 def test_findings_are_sentences_for_people() -> None:

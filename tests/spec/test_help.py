@@ -28,7 +28,7 @@ def test_templates_are_valid_and_say_what_they_are_for(name: str) -> None:
 
 def test_the_first_template_is_the_lab() -> None:
     assert next(iter(templates())) == "lab"
-    assert {"lab", "homelab", "teams", "aws-p5", "gcp-a3-mega", "onprem-racks"} == set(templates())
+    assert {"lab", "homelab", "teams", "aws-p5", "gcp-a3-mega", "onprem", "onprem-racks"} == set(templates())
 
 
 def test_an_unknown_template_is_refused_with_the_nearest() -> None:
@@ -55,7 +55,7 @@ def test_a_field_with_a_unit() -> None:
 def test_a_noun_names_what_is_inside() -> None:
     assert field("pools.*").meaning.endswith(
         "Inside: roles, machine, count, nodes, site, features, partitions, versions, capacity, image, disk, "
-        "placement, mig, racks"
+        "placement, max_distance, group, mig, racks, purchase"
     )
 
 
@@ -100,7 +100,7 @@ def test_every_field_can_be_explained() -> None:
 
 def test_every_code_is_explained() -> None:
     for code, meaning in CODES.items():
-        assert code.startswith(("CW10", "CW11"))
+        assert code.startswith(("CW10", "CW11", "CW167"))
         assert meaning.title
         assert meaning.why
 

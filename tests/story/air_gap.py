@@ -71,7 +71,7 @@ def served(folder: Path, inside: tuple[str, ...], log: Path) -> Iterator[None]:
             "-c",
             f"import socket; socket.create_connection(('{SERVER}', {PORT}))",
         ]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while subprocess.run(probe, stderr=subprocess.DEVNULL, check=False).returncode:
             assert server.poll() is None and time.monotonic() < deadline, log.read_text()
         yield

@@ -61,7 +61,7 @@ def _build(home: LabHome, folder: Path) -> None:
             "trixie", str(partial), *map(str, sources_for("trixie")),
         ],
         check=True,
-        timeout=280,
+        timeout=600,
     )  # fmt: skip
     uv = str(Path(sys.executable).with_name("uv"))
     wheels = partial / "usr/local/lib/python3.13/dist-packages"
@@ -69,7 +69,7 @@ def _build(home: LabHome, folder: Path) -> None:
     subprocess.run(
         [uv, "pip", "install", *options, f"--target={wheels}", f"--requirement={_WHEELS}"],
         check=True,
-        timeout=200,
+        timeout=600,
     )
     with (partial / _TORCH).open("a") as torch:
         torch.write(_WITHOUT_LIBUV)
@@ -94,7 +94,7 @@ def submit(desk: Desk, example: str, options: str, arguments: str) -> str:
 def said(desk: Desk, example: str, words: str) -> str:
     """What a job has printed, once these words are there."""
     file = LabHome.of_user(desk.environment).labs / f"story/shares/home/ada/examples/{example}/out"
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 240
     text = ""
     while words not in text:
         assert time.monotonic() < deadline, f"{example} does not say {words!r}:\n{text}"

@@ -18,7 +18,7 @@ from typing import Any
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.network import lab_key
 
-LABS = ("story", "pulled", "halfway", "damaged", "nospace")
+LABS = ("story", "pulled", "halfway", "damaged", "nospace", "bare")
 DESCRIPTION = """\
 cluster: story
 site: {provider: lab}
@@ -52,19 +52,19 @@ class Desk:
         file.write_text(text)
         return file
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, errors: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [*self.inside, str(Path(sys.executable).with_name("clusterwright")), *words],
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=errors,
             text=True,
             start_new_session=True,
         )
 
-    def run(self, *words: str, code: int = 0, timeout: float = 300) -> str:
+    def run(self, *words: str, code: int = 0, timeout: float = 600) -> str:
         process = self.start(*words)
         output, _ = process.communicate(timeout=timeout)
         assert process.returncode == code, f"clusterwright {' '.join(words)} → {process.returncode}\n{output}"
@@ -107,8 +107,11 @@ class Desk:
         ]
 
     def as_user(self, *command: str) -> str:
-        """What a command of a user's prints on the login node."""
-        return self.run("ssh", "story", "--user", "ada", "--", *command)
+        """What a command of a user's prints on the login node; what srun says of waiting is none of it."""
+        process = self.start("ssh", "story", "--user", "ada", "--", *command, errors=subprocess.PIPE)
+        output, errors = process.communicate(timeout=600)
+        assert process.returncode == 0, f"{' '.join(command)} → {process.returncode}\n{output}{errors}"
+        return output
 
     def on(self, node: str, script: str, code: int = 0) -> str:
         """What a shell script prints on a node, as root."""
@@ -125,7 +128,7 @@ class Desk:
     def submit(self, node: str, *options: str) -> str:
         """A job that runs until it is cancelled; returns once it runs."""
         job = self.as_user("sbatch", "--parsable", f"--nodelist={node}", *options, "--wrap=sleep 600").strip()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while job not in self.running():
             assert time.monotonic() < deadline, f"job {job} does not start"
             time.sleep(0.3)

@@ -66,7 +66,7 @@ def test_an_elastic_job_saves_when_told_is_queued_again_and_goes_on_where_it_was
     # Slurm holds what was queued again for two minutes, and slurmd refuses a start in the second of the end.
     waits = f"scontrol show job -o {job} | grep -q 'JobState=PENDING.* Restarts=1'"
     release = f"sleep 2 && scontrol update JobId={job} StartTime=now"
-    desk.on("controller", f'timeout 60 sh -c "until {waits}; do sleep 0.3; done; {release}"')
+    desk.on("controller", f'timeout 200 sh -c "until {waits}; do sleep 0.3; done; {release}"')
     stopped = re.findall(r"saved at step (\d+)", example_jobs.said(desk, "pytorch-elastic", "saved"))[-1]
     text = example_jobs.said(desk, "pytorch-elastic", f"\nfrom step {stopped} with ")
     assert int(stopped) > 20 and text.count("from step") == 2
@@ -140,7 +140,7 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
 
     first = desk.until('"step": "roll"', "up", "cluster.yaml", "--roll", "--json")
     desk.run("node", "break", "story", "gpu-001", "nvlink-down")
-    last, _ = first.communicate(timeout=200)
+    last, _ = first.communicate(timeout=600)
     assert first.returncode == 1
     [finding] = json.loads(last.strip().splitlines()[-1])["outcome"]["failed"]
     assert finding["code"] == "CW8018" and finding["path"] == "gpu-001" and "gate nvlink" in finding["what"]

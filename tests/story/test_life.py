@@ -29,6 +29,25 @@ def test_first_job_has_every_gpu_of_both_nodes(desk: Desk) -> None:
     ]
 
 
+FENCE = """\
+import ctypes, os, time
+pmix = ctypes.CDLL("libpmix.so.2")
+pmix.PMIx_Init(ctypes.create_string_buffer(512), None, 0)
+time.sleep(int(os.environ["PMIX_RANK"]) / 2)
+entered = time.monotonic()
+pmix.PMIx_Fence(None, 0, None, 0)
+print(entered, time.monotonic())
+pmix.PMIx_Finalize(None, 0)
+"""
+
+
+def test_no_rank_leaves_a_fence_before_every_rank_has_entered_it(desk: Desk) -> None:
+    rows = desk.as_user("srun", "-N2", "python3", "-c", FENCE).splitlines()
+    entered, left = zip(*(map(float, row.split()) for row in rows), strict=True)
+    assert len(rows) == 2
+    assert max(entered) <= min(left)
+
+
 def test_job_cannot_open_gpus_that_it_was_not_given(desk: Desk) -> None:
     script = "for n in 0 1 2 3 4 5 6 7; do (exec 3</dev/nvidia$n) 2>&1; done; true"
     assert desk.as_user("srun", "--gres=gpu:2", "bash", "-c", script).count("Operation not permitted") == 6
@@ -40,24 +59,26 @@ def test_second_up_changes_nothing(desk: Desk) -> None:
 
 
 DRIFTS = {
-    "content of a file": ("gpu-001", "echo 127.0.0.9 evil >>/etc/hosts", "/etc/hosts: content"),
-    "mode of a file": ("login", "chmod 0666 /etc/hosts", "/etc/hosts: mode 0666 should be 0644"),
-    "package": (
+    "/etc/hosts: content": ("gpu-001", "echo 127.0.0.9 evil >>/etc/hosts"),
+    "/etc/hosts: mode 0666 should be 0644": ("login", "chmod 0666 /etc/hosts"),
+    "package prometheus-node-exporter: not installed": (
         "gpu-002",
         "dpkg --purge --force-depends prometheus-node-exporter >/dev/null 2>&1",
-        "package prometheus-node-exporter: not installed",
     ),
-    "service": ("gpu-001", "systemctl stop slurmd", "unit slurmd: inactive"),
+    "unit slurmd: inactive": ("gpu-001", "systemctl stop slurmd; systemctl reset-failed slurmd || true"),
 }
 
 
-@pytest.mark.parametrize("drift", DRIFTS)
-def test_next_up_names_what_drifted_and_repairs_it(desk: Desk, drift: str) -> None:
-    node, damage, named = DRIFTS[drift]
-    desk.on(node, damage)
+def test_next_up_names_what_drifted_and_repairs_it(desk: Desk) -> None:
+    for node, damage in DRIFTS.values():
+        desk.on(node, damage)
     nodes = desk.outcome("up", "cluster.yaml")["nodes"]
-    assert named in nodes[node]["drift"]
-    assert {name for name, row in nodes.items() if row["status"] == "changed"} == {node}
+    assert {drift: node for node, row in nodes.items() for drift in row["drift"] if drift in DRIFTS} == {
+        drift: node for drift, (node, _) in DRIFTS.items()
+    }
+    damaged = {node for node, _ in DRIFTS.values()}
+    assert {name for name, row in nodes.items() if row["status"] == "changed"} == damaged
+    assert set(nodes) - damaged == {"controller"}
     again = desk.outcome("up", "cluster.yaml")["nodes"]
     assert {row["status"] for row in again.values()} == {"ok"}
 
@@ -133,8 +154,15 @@ def test_change_restarts_what_diff_says_once_and_nothing_else(desk: Desk) -> Non
     watched = [(node, unit) for node, units in daemons.items() for unit in units]
 
     def starts() -> dict[tuple[str, str], int]:
-        count = "journalctl --unit={} --grep='^Started ' --output=cat --quiet | wc -l"
-        return {(node, unit): int(desk.on(node, count.format(unit))) for node, unit in watched}
+        count = (
+            "for unit in {}; do journalctl --unit=$unit --grep='^Started ' --output=cat --quiet | wc -l; done"
+        )
+        seen = [
+            int(row)
+            for node, units in daemons.items()
+            for row in desk.on(node, count.format(" ".join(units))).split()
+        ]
+        return dict(zip(watched, seen, strict=True))
 
     before = starts()
     assert desk.outcome("up", "cluster.yaml")["ok"]

@@ -22,7 +22,6 @@ pools:
   gpu: {roles: compute, machine: lab-h100}
 users:
   ada: {uid: 2001}
-software: {monitoring: false}
 """
 # Seconds after the start: from reserving a network over booting and placing files to the gates.
 MOMENTS = (0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 4.5, 5.5, 7.0, 9.0)
@@ -42,10 +41,8 @@ def test_up_killed_at_any_moment_goes_on(desk: Desk, moment: float) -> None:
 
 def test_half_made_lab_is_destroyed_without_a_trace(desk: Desk) -> None:
     desk.describe(SMALL.replace("cluster: story", "cluster: halfway"))
-    process = desk.start("up", "cluster.yaml")
-    time.sleep(2.0)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    desk.kill(desk.until("booting", "up", "cluster.yaml", "--json"))
+    assert desk.left("halfway") != set()
     desk.run("destroy", "halfway")
     assert desk.left("halfway") == set()
     assert not list((desk.state / "clusterwright").rglob("*halfway*"))
@@ -53,10 +50,9 @@ def test_half_made_lab_is_destroyed_without_a_trace(desk: Desk) -> None:
 
 def test_interrupt_says_how_to_go_on(desk: Desk) -> None:
     desk.describe(SMALL)
-    process = desk.start("up", "cluster.yaml", "--full")
-    time.sleep(2.0)
+    process = desk.until('"converge"', "up", "cluster.yaml", "--full", "--json")
     os.kill(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in output
     assert "goes on from here" in output
@@ -64,11 +60,11 @@ def test_interrupt_says_how_to_go_on(desk: Desk) -> None:
 
 def test_second_up_at_the_same_time_is_refused_by_process(desk: Desk) -> None:
     desk.describe(SMALL)
-    first = desk.start("up", "cluster.yaml", "--full")
-    time.sleep(1.5)
+    desk.on("gpu", "echo 127.0.0.9 evil >>/etc/hosts")
+    first = desk.until("/etc/hosts: content", "up", "cluster.yaml", "--json")
     refused = desk.run("up", "cluster.yaml", code=2)
     assert f"process {first.pid} is working on cluster 'story'" in refused
-    first.communicate(timeout=120)
+    first.communicate(timeout=600)
     assert first.returncode == 0
 
 
@@ -107,7 +103,7 @@ def test_slurm_key_of_another_cluster_is_found_and_repaired(desk: Desk) -> None:
 def test_damaged_state_is_a_finding_and_can_be_destroyed(desk: Desk) -> None:
     desk.describe(SMALL.replace("cluster: story", "cluster: damaged"))
     process = desk.start("up", "cluster.yaml", "--no-accept")
-    process.communicate(timeout=180)
+    process.communicate(timeout=600)
     home = desk.state / "clusterwright"
     handoff = home / "clusters/damaged/damaged.handoff.json"
     handoff.write_text(handoff.read_text()[:500])

@@ -29,6 +29,7 @@ users:
 """
 WITH_BOB = PULLED + "  bob: {uid: 2002}\n"
 WITH_STEP = WITH_BOB + "hooks: [{at: after-configure, run: step.sh, pools: [gpu]}]\n"
+SHARE = "storage: {shares: {/data: {kind: nfs, server: filer, export: /export/data}}}\n"
 AGENT = "/usr/lib/clusterwright/pull"
 
 
@@ -89,17 +90,32 @@ def test_no_secret_stands_where_others_read(desk: Desk) -> None:
     assert not [file for file in public if file.is_file() and key in file.read_bytes()]
 
 
+def test_a_slow_network_is_found_by_the_cluster_itself_and_its_node_is_drained(desk: Desk) -> None:
+    """The controller runs the gates; that they are killed in the middle only delays them."""
+    desk.run("node", "break", "pulled", "gpu-002", "network-slow")
+    asked = desk.start("accept", "pulled")
+    proving = "until systemctl is-active --quiet clusterwright-prove; do sleep 0.1; done"
+    on(desk, "controller", f"{proving}; systemctl kill --signal=KILL clusterwright-prove")
+    said, _ = asked.communicate(timeout=600)
+    assert asked.returncode == 1 and "gpu-002: fabric-pairs failed" in said
+    status = desk.run("status", "pulled", code=1)
+    assert "its own gates: failed nccl-fabric" in status and "clusterwright: accept fabric-pairs" in status
+    desk.run("node", "mend", "pulled", "gpu-002")
+    desk.run("node", "resume", "pulled", "gpu-002")
+    assert "pulled: accepted" in desk.run("accept", "pulled")
+
+
 def test_second_up_publishes_and_changes_nothing(desk: Desk) -> None:
     outcome = desk.outcome("up", "cluster.yaml")
     assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
-    assert serial(desk) == 1
+    assert serial(desk) == 3, "as often as the cluster was asked for its gates"
 
 
 def test_change_reaches_nodes_and_no_machine_is_touched(desk: Desk) -> None:
     boots = {node: on(desk, node, "cut -d' ' -f22 /proc/1/stat") for node in ("controller", "gpu-002")}
     desk.describe(WITH_BOB)
     assert desk.outcome("up", "cluster.yaml")["accepted"]
-    assert serial(desk) == 2
+    assert serial(desk) == 4
     assert on(desk, "gpu-002", "id -u bob") == "2002\n"
     assert {node: on(desk, node, "cut -d' ' -f22 /proc/1/stat") for node in boots} == boots
 
@@ -112,7 +128,7 @@ REFUSALS: dict[str, tuple[Callable[[Desk, dict[str, Any]], str | None], str]] = 
     "tampered": (lambda _, envelope: tampered(envelope), "the pointer was tampered with"),
     "truncated": (lambda _, envelope: json.dumps(envelope)[:-40], "the pointer is truncated"),
     "foreign": (lambda desk, envelope: again(desk, envelope, cluster="other"), "of another cluster, other"),
-    "older": (lambda desk, envelope: again(desk, envelope, serial=1), "older: serial 1, and 2 was seen"),
+    "older": (lambda desk, envelope: again(desk, envelope, serial=1), "older: serial 1, and 4 was seen"),
 }
 
 
@@ -143,11 +159,13 @@ def states_unhealthy(desk: Desk) -> dict[str, str]:
 
 def test_network_that_goes_away_midway_only_delays(desk: Desk) -> None:
     script = f"""
+        systemctl stop clusterwright-pull.timer clusterwright-pull
         rm -rf /var/lib/clusterwright/pull/objects /var/lib/clusterwright/pull/trees
         rm /etc/clusterwright/node.json
         ip link set host0 down
         (sleep 5; ip link set host0 up) &
-        {AGENT}"""
+        {AGENT}
+        systemctl start clusterwright-pull.timer"""
     said = on(desk, "gpu-002", script)
     assert "the store does not answer" in said
     assert said.splitlines()[-1].startswith("accepted")
@@ -192,3 +210,39 @@ def test_added_node_touches_no_other(desk: Desk) -> None:
     assert outcome["created"] == ["gpu-003"]
     assert on(desk, "gpu-001", since) == started
     assert states(desk)["gpu-003"] == "accepted"
+
+
+def test_a_share_that_is_added_late_reaches_nodes_that_run(desk: Desk) -> None:
+    since = "cut -d' ' -f22 /proc/1/stat; systemctl show --property=InvocationID slurmd"
+    started = on(desk, "gpu-002", since)
+    desk.describe(WITH_STEP.replace("count: 2", "count: 3") + SHARE)
+    desk.run("up", "cluster.yaml", "--no-accept")
+    on(desk, "gpu-002", "mountpoint /data && echo written there > /data/file")
+    assert on(desk, "gpu-003", "cat /data/file") == "written there\n"
+    assert on(desk, "gpu-002", since) == started
+
+
+def test_what_disturbs_jobs_goes_from_node_to_node_and_no_job_is_lost(desk: Desk) -> None:
+    other = SHARE.replace("export/data", 'export/data, options: "vers=4.2,hard"')
+    desk.describe(WITH_STEP.replace("count: 2", "count: 3") + other)
+    options = "--uid=bob --chdir=/tmp --output=/dev/null --array=1-900%3 --exclusive --gres=gpu:8"
+    array = on(desk, "controller", f"sbatch --parsable {options} --wrap='sleep 1'").strip()
+    on(desk, "controller", "until squeue --noheader --states=R | grep -q .; do sleep 0.2; done")
+    assert "CW8055 " in desk.run("up", "cluster.yaml", "--roll", "--failures", "1", code=2)
+    desk.run("up", "cluster.yaml", "--roll", "--no-accept")
+    turns = [moment for node in ("gpu-001", "gpu-002", "gpu-003") for moment in at_work(desk, node)]
+    assert turns == sorted(turns)
+    wait = "while squeue --noheader | grep -q .; do sleep 0.3; done"
+    on(desk, "controller", f"scancel --state=PENDING {array}; {wait}")
+    ended = f"sacct -X --allusers --noheader --format=State --jobs={array}"
+    found = {line.split()[0].rstrip("+") for line in on(desk, "controller", ended).splitlines()}
+    assert "COMPLETED" in found and found <= {"COMPLETED", "CANCELLED"}
+
+
+def at_work(desk: Desk, node: str) -> tuple[float, float]:
+    """When its agent last began to change the node, and when that was accepted."""
+    journal = "journalctl --unit=clusterwright-pull --output=short-unix"
+    last = on(desk, node, f"{journal} | grep ': working serial' | tail -n 1")
+    said = json.loads(json.loads((store(desk) / "reports" / node).read_text())["signed"])
+    assert said["state"] == "accepted"
+    return float(last.split()[0]), float(said["at"])

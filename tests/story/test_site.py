@@ -117,11 +117,12 @@ def test_rest_submits_a_job_as_the_user_of_the_token(desk: Desk) -> None:
     assert desk.on("gpu", wait) == "ada\n"
 
 
-# An image of the node's own files: nothing is pulled, and the container has no network.
+# An image of the node's own files: nothing is pulled, and the container has no network. Both streams are made
+# one inside: podman hands on two in no order.
 CONTAINER = """
 cd; tar -chf box.tar -C / usr/bin/dash usr/bin/head lib64/ld-linux-x86-64.so.2 lib/x86_64-linux-gnu/libc.so.6
 podman import --quiet box.tar box >/dev/null
-echo 'for n in 0 1 2; do head -c0 /dev/nvidia$n; done; echo done' >look
+echo 'exec 2>&1; for n in 0 1 2; do head -c0 /dev/nvidia$n; done; echo done' >look
 podman run --rm --network=none -v $HOME:/home -v /dev:/dev localhost/box:latest dash /home/look 2>&1
 """
 
@@ -133,7 +134,7 @@ def test_container_of_a_user_runs_in_a_job_and_has_its_devices_only(desk: Desk) 
         ("1", "No such device or address"),
         ("2", "Operation not permitted"),
     ]
-    assert said.endswith("done\n")
+    assert "done" in said.splitlines()
 
 
 def test_authority_of_the_site_is_trusted(desk: Desk, site: Path) -> None:

@@ -27,16 +27,31 @@ from pulumi.runtime import (
 from pulumi.runtime.mocks import MockMonitor
 from pulumi.runtime.proto import resource_pb2
 
+from clusterwright.handoff import loads
 from clusterwright.plugin.schema import ACCEPTANCE, schema
 
 from . import made_aws, made_gcp
 
 Made = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """What a cloud adds to a resource's inputs, from its name and those; `id` is the resource's own."""
+
+
+def _accepted(_: str, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Members of groups, which nobody made one by one, are at an address like all others."""
+    members = [node.name for node in loads(inputs["handoff"]).nodes if not node.address]
+    return {
+        "nodes": dict.fromkeys((*inputs["machines"], *members), "accepted"),
+        "members": {name: f"i-{name}" for name in members},
+        "addresses": {
+            name: f"10.64.{16 + place // 250}.{place % 250 + 4}" for place, name in enumerate(members)
+        },
+    }
+
+
 MADE: Mapping[str, Made] = {
     **made_aws.MADE,
     **made_gcp.MADE,
-    ACCEPTANCE: lambda _name, inputs: {"nodes": dict.fromkeys(inputs["machines"], "accepted")},
+    ACCEPTANCE: _accepted,
 }
 UNKNOWN = "<unknown>"
 
@@ -166,8 +181,9 @@ def synthesise(
 
     @pulumi.runtime.test  # type: ignore[untyped-decorator]  # the SDK gives it no types
     def run() -> pulumi.Output[None] | None:
-        program()
         root: Any = settings.get_root_resource()
+        root.outputs = {}  # The SDK keeps one root for all programs of a process.
+        program()
         return None if preview else pulumi.Output.all(**root.outputs).apply(outputs.update)
 
     run()

@@ -34,9 +34,11 @@ def _balancer(name: str, _: Inputs) -> Inputs:
 
 MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "pulumi:providers:aws": _nothing,
+    "aws:autoscaling/group:Group": lambda name, _: {"name": f"{name}-0123456"},
     "aws:budgets/budget:Budget": _nothing,
     "aws:cloudwatch/logGroup:LogGroup": _arn("logs", "log-group"),
     "aws:ebs/volume:Volume": lambda name, _: {"id": f"vol-0{name.encode().hex()[:16]}"},
+    "aws:ec2/amiFromInstance:AmiFromInstance": lambda name, _: {"id": f"ami-0{name.encode().hex()[:16]}"},
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": _nothing,
     "aws:ec2/eip:Eip": _nothing,
     "aws:ec2/flowLog:FlowLog": _nothing,
@@ -56,6 +58,7 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "aws:ec2/vpcEndpoint:VpcEndpoint": _nothing,
     "aws:ec2transitgateway/instanceConnectEndpoint:InstanceConnectEndpoint": _nothing,
     "aws:efs/fileSystem:FileSystem": _nothing,
+    "aws:efs/backupPolicy:BackupPolicy": _nothing,
     "aws:efs/mountTarget:MountTarget": lambda _, __: {"ipAddress": "10.40.128.17"},
     "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": _nothing,
     "aws:fsx/lustreFileSystem:LustreFileSystem": lambda name, _: {
@@ -65,7 +68,11 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": lambda name, _: {
         "dnsName": f"fs-{name}.fsx.us-east-2.amazonaws.com"
     },
-    "aws:iam/role:Role": _arn("iam", "role"),
+    "aws:iam/instanceProfile:InstanceProfile": lambda name, _: {"name": f"{name}-0123456"},
+    "aws:iam/role:Role": lambda name, _: {
+        **_arn("iam", "role")(name, {}),
+        "name": f"{name}-0123456",
+    },
     "aws:iam/rolePolicy:RolePolicy": _nothing,
     "aws:lb/listener:Listener": _nothing,
     "aws:lb/loadBalancer:LoadBalancer": _balancer,
@@ -77,6 +84,7 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls": _nothing,
     "aws:s3/bucketPolicy:BucketPolicy": _nothing,
     "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": _nothing,
+    "aws:ssm/parameter:Parameter": _nothing,
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _nothing,
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _nothing,
 }

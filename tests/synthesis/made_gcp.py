@@ -7,6 +7,7 @@ from typing import Any
 
 Inputs = Mapping[str, Any]
 _ADDRESS = "198.51.100.7"
+_COMPUTE = "https://www.googleapis.com/compute/v1/projects/example-hpc"
 
 
 def _nothing(_: str, __: Inputs) -> Inputs:
@@ -28,15 +29,19 @@ def _lustre(_: str, inputs: Inputs) -> Inputs:
 
 MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "pulumi:providers:gcp": _nothing,
+    "gcp:billing/budget:Budget": _nothing,
+    "gcp:monitoring/notificationChannel:NotificationChannel": _nothing,
     "gcp:compute/address:Address": lambda _, __: {"address": _ADDRESS},
     "gcp:compute/disk:Disk": _nothing,
     "gcp:compute/firewall:Firewall": _nothing,
     "gcp:compute/globalAddress:GlobalAddress": _nothing,
+    "gcp:compute/image:Image": lambda name, _: {"selfLink": f"{_COMPUTE}/global/images/{name}"},
     "gcp:compute/instance:Instance": lambda _, __: {"instanceId": "1234567890123456789"},
     "gcp:compute/network:Network": _nothing,
     "gcp:compute/resourcePolicy:ResourcePolicy": _nothing,
     "gcp:compute/router:Router": _nothing,
     "gcp:compute/routerNat:RouterNat": _nothing,
+    "gcp:compute/snapshot:Snapshot": lambda name, _: {"selfLink": f"{_COMPUTE}/global/snapshots/{name}"},
     "gcp:compute/subnetwork:Subnetwork": _nothing,
     "gcp:dns/managedZone:ManagedZone": _nothing,
     "gcp:dns/recordSet:RecordSet": _nothing,

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from clusterwright.handoff import loads
 
 from .harness import Synthesis
-from .test_programs import HERE, declared
+from .test_programs import ROOT
+from .test_programs import made as update
 
 INSTANCE = "aws:ec2/instance:Instance"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 
 
-@cache
-def made(case: str) -> Synthesis:
-    return declared(HERE / "cases" / f"{case}.yaml", preview=False)
+Made = Callable[[str], Synthesis]
 
 
-def test_hand_off_has_what_only_amazon_knew() -> None:
+@pytest.fixture
+def made(shared: Path) -> Made:
+    return lambda case: update(shared, ROOT / "clusters" / f"{case}.yaml")
+
+
+def test_hand_off_has_what_only_amazon_knew(made: Made) -> None:
     shares = loads(made("aws-storage").outputs["cluster"]).storage["shares"]
     assert shares["/data"]["file_system"] == shares["/scratch"]["file_system"] == "a1b2c3d4"
     assert shares["/data"]["mgs"] == ["data.storage.aws-storage.internal@tcp"]
@@ -38,7 +45,7 @@ def test_hand_off_has_what_only_amazon_knew() -> None:
     }
 
 
-def test_people_come_from_where_it_is_said() -> None:
+def test_people_come_from_where_it_is_said(made: Made) -> None:
     cluster = made("aws-storage")
     assert cluster.outputs["ssh_command"].startswith("ssh aws-storage-login-")
     doors = [one.inputs for one in cluster.of(RULE).values() if "cidrIpv4" in one.inputs]
@@ -51,7 +58,7 @@ def test_people_come_from_where_it_is_said() -> None:
     )
 
 
-def test_what_files_are_in_is_protected() -> None:
+def test_what_files_are_in_is_protected(made: Made) -> None:
     kinds = ("aws:fsx/", "aws:efs/fileSystem", "aws:ebs/volume")
     held = {one.name: one.options for one in made("aws-storage").resources if one.type.startswith(kinds)}
     free = {"aws-storage-scratch", "aws-storage-data-raw"}
@@ -59,7 +66,7 @@ def test_what_files_are_in_is_protected() -> None:
     assert all(options.get("retainOnDelete") for name, options in held.items() if name not in free)
 
 
-def test_network_of_somebody_else_is_not_changed() -> None:
+def test_network_of_somebody_else_is_not_changed(made: Made) -> None:
     types = {one.type for one in made("aws-existing-vpc").resources}
     changed = (
         "aws:ec2/vpc:",
@@ -76,7 +83,7 @@ def test_network_of_somebody_else_is_not_changed() -> None:
 CASES = ("aws-storage", "aws-existing-vpc", "aws-p6", "aws-small")
 
 
-def test_every_machine_is_closed() -> None:
+def test_every_machine_is_closed(made: Made) -> None:
     for case in CASES:
         for one in made(case).of(INSTANCE).values():
             assert one.inputs["metadataOptions"]["httpTokens"] == "required"
@@ -89,7 +96,7 @@ def test_every_machine_is_closed() -> None:
             assert slots[0] == (0, 0) and len(set(slots)) == len(slots)
 
 
-def test_cards_of_blackwell() -> None:
+def test_cards_of_blackwell(made: Made) -> None:
     templates = made("aws-p6").of(TEMPLATE)
     cards = [one["networkCardIndex"] for one in templates["b300-001"].inputs["networkInterfaces"]]
     assert cards == list(range(17))

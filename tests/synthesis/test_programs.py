@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import pickle
+from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,9 +53,21 @@ def declared(file: Path, *, preview: bool) -> Synthesis:
     return synthesise(program, preview=preview, config={"clusterwright:signer": SIGNER})
 
 
+@cache
+def made(shared: Path, file: Path, *, preview: bool = False) -> Synthesis:
+    """With what its cloud answers, or as a preview; declared once for all workers that look at it."""
+    kept = shared / f"{file.stem}-{'preview' if preview else 'update'}.pickle"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(declared(file, preview=preview)))
+    found: Synthesis = pickle.loads(kept.read_bytes())
+    return found
+
+
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_program(file: Path, request: pytest.FixtureRequest) -> None:
-    previewed = declared(file, preview=True)
+def test_program(file: Path, shared: Path, request: pytest.FixtureRequest) -> None:
+    previewed = made(shared, file, preview=True)
     told = golden.text(previewed.resources)
     kept = HERE / "golden" / f"{file.stem}.txt"
     if request.config.getoption("--update-goldens"):
@@ -59,19 +75,22 @@ def test_program(file: Path, request: pytest.FixtureRequest) -> None:
         kept.write_text(told)
     assert kept.read_text() == told
 
-    made = declared(file, preview=False)
-    found = {one.urn: one.links for one in made.resources}
+    came = made(shared, file)
+    found = {one.urn: one.links for one in came.resources}
     assert {one.urn: one.links for one in previewed.resources} == found
-    for one in made.of("aws:ec2/instance:Instance").values():
+    for one in came.of("aws:ec2/instance:Instance").values():
         assert len(one.inputs["userData"]) <= LIMIT
-    for one in made.resources:
+    for one in came.resources:
         assert not one.custom or set(one.inputs) <= arguments(one.type), one.urn
         for key in one.inputs if not one.type.startswith(("pulumi:", "clusterwright:")) else ():
             told = replacements()[one.type]
             assert any(name.partition(".")[0] == key for name in told.replace | told.update), (one.type, key)
-    assert sorted(made.outputs) == ["cluster", "login_address", "ssh_command"]
-    handoff = loads(made.outputs["cluster"])
-    assert {node.name for node in handoff.nodes} == _machines(made)
+    assert sorted(came.outputs) == ["cluster", "login_address", "ssh_command"]
+    handoff = loads(came.outputs["cluster"])
+    assert all(node.address for node in handoff.nodes)
+    groups = {pool: one.inputs["maxSize"] for pool, one in came.of("aws:autoscaling/group:Group").items()}
+    assert Counter(node.pool for node in handoff.nodes if node.pool in groups) == groups
+    assert {node.name for node in handoff.nodes if node.pool not in groups} == _machines(came)
 
 
 def _machines(made: Synthesis) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Event
@@ -12,6 +12,7 @@ from clusterwright.accept.session import Ran, Session
 from clusterwright.handoff import Node
 
 PREFIX = ".clusterwright-accept-"
+JOB_PREFIX = "clusterwright-accept-"
 SYSTEM_USER = "clusterwright"
 STALE_MINUTES = 60
 """Folders of runs that were killed are older than any run lasts."""
@@ -29,7 +30,7 @@ class Token:
     @property
     def name(self) -> str:
         """What the jobs of this run are called."""
-        return f"clusterwright-accept-{self.text}"
+        return f"{JOB_PREFIX}{self.text}"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,17 @@ class Exchange:
     """By node. A node that is gone may still be idle to Slurm, and a job there would hang."""
     token: Future[Token] = field(default_factory=Future)
     all_read: Event = field(default_factory=Event)
+
+    def opened(self, token: Token) -> None:
+        if not self.token.done():
+            self.token.set_result(token)
+
+    def reach(self, idle: Sequence[Node]) -> tuple[list[Node], list[GateResult]]:
+        """The other nodes say what they read there themselves."""
+        return [node for node in idle if self.answers[node.name].result()], []
+
+    def finish(self) -> None:
+        self.all_read.wait()
 
 
 def job_user(session: Session, people: list[str]) -> str:

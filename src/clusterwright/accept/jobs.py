@@ -85,14 +85,14 @@ def isolate(session: Session, handoff: Handoff, group: Group, token: Token) -> T
     kinds = {files_of(handoff.hardware[node.machine]) for node in group.nodes}
     patterns = [f"{kind.pattern} {kind.control}" for kind in kinds]
     env = {"CLUSTERWRIGHT_GPU_FILES": " ".join([*sorted(patterns), f"{INSTANCES}/[0-9]*"])}
-    return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", env)
+    return _step(session, group, token, [f"--nodelist={group.names}", *shape], "gpu_isolation", env)
 
 
 def contain(session: Session, group: Group, token: Token) -> Trial:
     """On every node of the group: a container in a task with one GPU looks for GPUs."""
     count = len(group.nodes)
     shape = [f"--nodes={count}", f"--ntasks={count}", "--ntasks-per-node=1", "--gres=gpu:1"]
-    return _srun(session, group, token, [f"--nodelist={group.names}", *shape], "container", {})
+    return _step(session, group, token, [f"--nodelist={group.names}", *shape], "container", {})
 
 
 def reduce(session: Session, handoff: Handoff, group: Group, token: Token) -> Trial:
@@ -100,14 +100,15 @@ def reduce(session: Session, handoff: Handoff, group: Group, token: Token) -> Tr
     pair = group.pair
     shape = [f"--nodes={len(pair)}", "--ntasks=2", f"--ntasks-per-node={3 - len(pair)}"]
     where = f"--nodelist={fold(node.name for node in pair)}"
-    return _srun(session, group, token, [where, *shape], "allreduce", transport(handoff, pair))
+    return _step(session, group, token, [where, *shape], "allreduce", transport(handoff, pair))
 
 
-def _srun(
+def _step(
     session: Session, group: Group, token: Token, shape: Sequence[str], name: str, env: Mapping[str, str]
 ) -> Trial:
     shape = [*shape, "--cpus-per-task=1", "--mem=1G"]
-    ran = start(session, group.partition, token, shape, ["/usr/bin/python3", "-c", program(name)], env)
+    command = ["srun", *shape, "/usr/bin/python3", "-c", program(name)]
+    ran = within(session, group.partition, token, shape, command, env)
     return Trial(group, ran, json_lines(ran.output))
 
 
@@ -126,21 +127,23 @@ def start(
     return session.run(*argv, user=token.user, env=env, timeout=WAIT_SECONDS + seconds)
 
 
-def hold(
+def within(
     session: Session,
     partition: str,
     token: Token,
     shape: Sequence[str],
     command: Sequence[str],
-    seconds: float,
+    env: Mapping[str, str],
+    seconds: float = JOB_SECONDS,
 ) -> Ran:
-    """A program that has this allocation and starts steps in it, if its nodes are free now.
+    """A program that starts steps in an allocation of this shape, if its nodes are free now.
 
-    Its steps wait for no prolog: srun and salloc look after 0.1 s whether that has ended, then once a second.
-    """
+    Its first step begins as soon as the prolog has ended, which srun by itself sees a second later."""
     limits = [f"--time={JOB_MINUTES}", f"--immediate={WAIT_SECONDS}"]
-    argv = ["salloc", f"--job-name={token.name}", f"--partition={partition}", *shape, *limits, *command]
-    return session.run(*argv, user=token.user, timeout=WAIT_SECONDS + seconds)
+    options = [f"--job-name={token.name}", f"--partition={partition}", *shape, *limits]
+    asked = json.dumps({"options": options, "command": command})
+    argv = ["/usr/bin/python3", "-c", program("allocation"), asked]
+    return session.run(*argv, user=token.user, env=env, timeout=WAIT_SECONDS + seconds)
 
 
 def transport(handoff: Handoff, pair: Sequence[Node]) -> dict[str, str]:
@@ -176,6 +179,12 @@ def submit_batch(session: Session, partition: str, token: Token) -> Ran:
         user=token.user,
         stdin=BATCH_SCRIPT,
     )
+
+
+def begun(session: Session, token: Token) -> int:
+    """How many jobs of this run have nodes now."""
+    queue = session.run("squeue", "--noheader", f"--name={token.name}", "--format=%T").output
+    return sum(state != "PENDING" for state in queue.split())
 
 
 def cancel(session: Session, token: Token) -> None:

@@ -78,13 +78,15 @@ def whole(
 ) -> tuple[Ran, Mapping[str, Alone], Together | None]:
     """In one allocation: every node for itself, by node; then all of them together, where they can."""
     count = len(squad.nodes)
+    shape = _shape(squad, squad.names, count)
     steps = {
+        "shape": shape,
         "alone": ["/usr/bin/python3", "-c", program("nccl_node"), *_sizes(squad, gpus=True)],
         "arguments": _arguments(squad),
         "environment": _environment(handoff, squad.nodes),
     }
     command = ["/usr/bin/python3", "-c", program("nccl_squad"), json.dumps(steps)]
-    ran = jobs.hold(session, squad.partition, token, _shape(squad, squad.names, count), command, 2 * SECONDS)
+    ran = jobs.within(session, squad.partition, token, shape, command, {}, 2 * SECONDS)
     rows = jobs.json_lines(ran.output)
     said: dict[str, list[str]] = {}
     for row in rows:

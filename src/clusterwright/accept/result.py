@@ -23,6 +23,12 @@ class GateResult:
     figures: Mapping[str, float] = field(default_factory=dict)
     """Measured values, with their unit in the name: `latency_us`, `bandwidth_gb_s`."""
 
+    @property
+    def words(self) -> str:
+        """All of it in one line."""
+        where = f"{self.name} {self.node}".strip()
+        return f"{where}: expected {self.expected}, seen {self.seen}. {self.remedy}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:

@@ -1,9 +1,10 @@
-"""One SSH connection to a node that answers many questions, so that a gate costs no connection of its own."""
+"""One connection to a node that answers many questions, so that a gate costs no connection of its own."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import subprocess
 import tempfile
@@ -13,11 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import IO, Any
-
-from clusterwright.converge.target import Target
+from typing import IO, Any, Protocol
 
 CONNECT_SECONDS = 15.0
+# The others are ended for its sake, and say last that they were cancelled or exited.
+_KILLED = re.compile(r"srun: error: \S+: tasks? \S+: (?!Exited|Killed|Terminated)")
 _TAKEN = ("Requested nodes are busy", "Unable to allocate resources: Connection timed out")
 
 
@@ -36,9 +37,10 @@ class Ran:
 
     @property
     def complaint(self) -> str:
-        """The most telling line of a failure: the last thing that it said."""
-        lines = [line for line in (self.output + "\n" + self.error).splitlines() if line.strip()]
-        return lines[-1].strip() if lines else f"exit status {self.code}"
+        """The most telling line of a failure: what killed the first task of srun's, else the last line."""
+        lines = [line.strip() for line in (self.output + "\n" + self.error).splitlines() if line.strip()]
+        killed = [line for line in lines if _KILLED.match(line)]
+        return (killed[:1] or lines[-1:] or [f"exit status {self.code}"])[0]
 
     @property
     def taken(self) -> bool:
@@ -60,18 +62,37 @@ def program(name: str) -> str:
     return resources.files("clusterwright.accept").joinpath("programs", f"{name}.py").read_text()
 
 
-class Session:
-    """A context manager: `with Session(target) as session`. One request at a time."""
+class Reached(Protocol):
+    """A node that root can run a program on: `converge.target.Target` over SSH, or `Here`."""
 
-    def __init__(self, target: Target) -> None:
-        self._name = target.name
+    @property
+    def name(self) -> str: ...
+
+    def argv(self, command: str) -> list[str]:
+        """The command line of a shell command that root runs there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The node that this program runs on, as root."""
+
+    name: str
+
+    def argv(self, command: str) -> list[str]:
+        return ["/bin/sh", "-c", f"exec {command}"]
+
+
+class Session:
+    """A context manager: `with Session(node) as session`. One request at a time."""
+
+    def __init__(self, node: Reached) -> None:
+        self._name = node.name
         text = program("agent").encode()
         start = f"import sys; exec(compile(sys.stdin.buffer.read({len(text)}), 'agent', 'exec'))"
-        elevate = "" if target.user == "root" else "sudo -n "
         # A persistent SSH master inherits standard error and keeps it open: a pipe would never end.
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the session)
         self._process = subprocess.Popen(
-            [*target.ssh_argv(), f'{elevate}python3 -c "{start}"'],
+            node.argv(f'python3 -c "{start}"'),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -45,12 +45,14 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "login": ("sackd" if release.sackd and not _SLURM_HOSTS & set(node.roles) else "files",),
         "metrics": ("openmetrics" if release.openmetrics else "textfile",),
         "database": (_switch(scheduler["accounting"] and node.name == _first_controller(handoff)),),
+        "ends": (_switch(scheduler.get("ends")),),
         "rest": (_switch(scheduler["rest"]),),
         "monitoring": (_switch(software["monitoring"]),),
         "containers": (_switch(software["containers"]),),
         "images": (_switch(software["images"]),),
         "shares": (_switch(handoff.storage["shares"]),),
         "mounts": tuple(sorted({share["kind"] for share in shares.mounted(handoff, node).values()})),
+        "lnet": tuple(sorted({lustre.network_type(name) for name in shares.lnet(handoff, node)})),
         "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
         "serves": (_switch(served and node.name == shares.file_server(handoff)),),
         "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
@@ -107,7 +109,9 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
         "mount_units": [
             mount.unit
-            for mount in shares.mounts(handoff, node, ("served", "nfs", "lustre", "cephfs", "weka"))
+            for mount in shares.mounts(
+                handoff, node, ("served", "nfs", "lustre", "cephfs", "weka", *shares.BUCKETS)
+            )
         ],
         "lustre": _lustre(handoff, node),
         "weka": list(shares.of_kind(handoff, node, "weka").values()),
@@ -120,12 +124,19 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
 
 
 def _lustre(handoff: Handoff, node: Node) -> Mapping[str, object]:
-    """LNet's networks, settings, and the units that mount Lustre."""
+    """LNet's networks and how each finds its interfaces, settings, and the units that mount Lustre."""
     networks = shares.lnet(handoff, node)
+    efa = {
+        name: " ".join(row) or str(count)
+        for name, count in shares.interfaces(handoff, node).items()
+        if lustre.network_type(name) == "efa"
+        for row in (networks[name],)
+    }
     ranges = shares.address_ranges(str(handoff.site[node.site]["network"]))
     return {
-        "rails": {name: row for name, row in networks.items() if row},
-        "ranges": {name: ranges for name, row in networks.items() if not row},
+        "rails": {name: row for name, row in networks.items() if row and name not in efa},
+        "ranges": {name: ranges for name, row in networks.items() if not row and name not in efa},
+        "efa": efa,
         "settings": lustre.settings(handoff.hardware[node.machine], networks),
         "units": [mount.unit for mount in shares.mounts(handoff, node, ("lustre",))],
     }

@@ -145,8 +145,8 @@ def accounting(handoff: Handoff) -> Mapping[str, object]:
     }
 
 
-def _images(component: str, version: str) -> Mapping[str, str]:
-    return {part: image.reference for part, image in images_of(component, version).items()}
+def _images(component: str, version: str, loaded: Mapping[str, Any] | None) -> Mapping[str, str]:
+    return {part: image.taken_from(loaded) for part, image in images_of(component, version).items()}
 
 
 def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mapping[str, Any]) -> str:
@@ -159,12 +159,17 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "hardware": asdict(handoff.hardware[node.machine]),
         "config_overrides": handoff.scheduler["config_overrides"],
         "mounts": list(shares.mounted(handoff, node)),
+        "read_only": shares.read_only(handoff, node),
         "file_systems": shares.to_prove(handoff, node),
-        "lnet": {name: len(rails) or 1 for name, rails in shares.lnet(handoff, node).items()},
+        "lnet": shares.interfaces(handoff, node),
         "units": units,
         "packages": repositories.package_format(handoff),
         "stack": stack,
-        "images": {name: found for name, row in stack.items() if (found := _images(name, row["version"]))},
+        "images": {
+            name: found
+            for name, row in stack.items()
+            if (found := _images(name, row["version"], handoff.software["images"]))
+        },
         "mig": instances_of(handoff, node),
         "card_mtu": virtual_mtu(node.machine),
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),

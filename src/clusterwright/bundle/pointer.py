@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from clusterwright.bundle.turns import AT_ONCE, InTurn
+
 SCHEMA = 1
 NAMESPACE = "clusterwright-pointer"
 REPORT_NAMESPACE = "clusterwright-report"
+NAME_NAMESPACE = "clusterwright-name"
 """Namespaces of signatures: what is signed as the one is never taken for the other."""
 
 
@@ -45,6 +48,10 @@ class Pointer:
     """Public keys that no pointer may be signed with any more."""
     next: str | None = None
     """The public key that will sign later pointers beside the present one."""
+    asked: int = 0
+    """So often the operator asked for the gates of the cluster to be run again."""
+    roll: InTurn = AT_ONCE
+    """How each pool follows its canary into this; what a node waits for stands in its own object."""
 
     def dumps(self) -> str:
         return json.dumps({"schema": SCHEMA, **asdict(self)}, sort_keys=True)
@@ -67,25 +74,8 @@ def loads(text: str) -> Pointer:
             canaries={pool: Awaited(**row) for pool, row in body["canaries"].items()},
             revoked=tuple(body["revoked"]),
             next=body["next"],
+            asked=body.get("asked", 0),
+            roll=InTurn(body["roll"]["width"], tuple(body["roll"]["last"])) if "roll" in body else AT_ONCE,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a pointer: {error!r}") from error
-
-
-def order(
-    roles: Mapping[str, tuple[str, ...]], pools: Mapping[str, str], there: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
-    """Who comes first, and each pool's canary, of the nodes that are there (by name: their host key).
-
-    File servers, then controllers: daemons of every other node ask these when they start.
-    """
-    first = [
-        node
-        for role in ("storage", "controller")
-        for node in sorted(there)
-        if role in roles[node] and not (role == "controller" and "storage" in roles[node])
-    ]
-    canaries: dict[str, str] = {}
-    for node in sorted(there):
-        canaries.setdefault(pools[node], node)
-    return first, canaries

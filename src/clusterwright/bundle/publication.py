@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
-import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +10,10 @@ from typing import Any
 
 from clusterwright.bundle import index, rows
 from clusterwright.bundle.collection import root
-from clusterwright.bundle.pointer import Reference
+from clusterwright.bundle.packed import packed
+from clusterwright.bundle.pointer import Awaited, Reference
+from clusterwright.bundle.proof import Witnesses, publish_proof
+from clusterwright.bundle.turns import Order, Turn
 from clusterwright.bundle.wanted import Kind, Wanted
 from clusterwright.catalog.changes import Impact
 from clusterwright.handoff import Handoff
@@ -51,6 +51,14 @@ class Publication:
         return Reference(digest, len(content))
 
 
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """Whose reports the proof of the cluster rests on, and what its program needs beside Ansible."""
+
+    host_keys: Mapping[str, str]
+    wheels: Mapping[str, Wheels]
+
+
 Impacts = Mapping[str, str]
 """Node → what its change costs, in the words of `catalog.changes.Impact`."""
 Earlier = Callable[[str], Mapping[str, Any] | None]
@@ -65,6 +73,8 @@ def publish(
     hooks: Mapping[str, str],
     impacts: Impacts,
     earlier: Earlier,
+    proving: Proving,
+    order: Order,
 ) -> Reference:
     """Add every object of this bundle; returns the reference of its tree. `hooks` are texts by path."""
     kinds: dict[str, Reference] = {}
@@ -83,6 +93,7 @@ def publish(
             "source": rows.source(one.own_files),
             "look": rows.looked_at(one.own_files),
             "since": _since(one.digest, impacts.get(name, "live"), earlier(name)),
+            "turn": _turn(order.turns.get(name, Turn()), wanted, proving.host_keys),
         }
         nodes[name] = into.put(index.encoded(body))
     python = {
@@ -93,6 +104,12 @@ def publish(
         "collection": asdict(into.put(collection())),
         "python": python,
         "index": asdict(index.write(nodes, into.put)),
+        "proof": publish_proof(
+            handoff,
+            Witnesses(proving.host_keys, {name: one.digest for name, one in wanted.items()}),
+            {machine: row.files for machine, row in proving.wheels.items()},
+            into.put,
+        ),
     }
     return into.put(index.encoded(tree))
 
@@ -122,23 +139,20 @@ def _since(digest: str, impact: str, earlier: Mapping[str, Any] | None) -> Mappi
     return {state: max(cost, impact, key=_weight) for state, cost in kept if state != digest}
 
 
+def _turn(turn: Turn, wanted: Mapping[str, Wanted], host_keys: Mapping[str, str]) -> Mapping[str, Any]:
+    def awaited(names: Sequence[str]) -> list[dict[str, Any]]:
+        return [asdict(Awaited(name, host_keys[name], wanted[name].digest)) for name in names]
+
+    return {"accepted": awaited(turn.accepted), "begun": awaited(turn.begun)}
+
+
 def _weight(impact: str) -> int:
     return Impact(impact).weight
 
 
 def collection() -> bytes:
-    """The collection, and the program that looks at a node: the same bytes for the same content."""
-    stream = io.BytesIO()
-    with (
-        gzip.GzipFile(fileobj=stream, mode="wb", mtime=0, compresslevel=6) as zipped,
-        tarfile.open(fileobj=zipped, mode="w", format=tarfile.USTAR_FORMAT) as tar,
-    ):
-        for name, file in sorted(_files()):
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = file.stat().st_size, 0o644
-            with file.open("rb") as content:
-                tar.addfile(entry, content)
-    return stream.getvalue()
+    """The collection, and the program that looks at a node."""
+    return packed(_files())
 
 
 def _files() -> Iterator[tuple[str, Path]]:

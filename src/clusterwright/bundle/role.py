@@ -42,6 +42,7 @@ ORDER = (
     "beegfs_client",
     "cephfs_client",
     "weka_client",
+    "bucket_client",
     "gpu_tuning",
     "podman",
     "container_images",

@@ -6,23 +6,26 @@ import ipaddress
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clusterwright.bundle.role import Role
-from clusterwright.catalog.lustre import CARDS, network_type, runs_on
+from clusterwright.catalog.lustre import CARDS, efa_interfaces, network_type, runs_on
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
+if TYPE_CHECKING:
+    from clusterwright.bundle.role import Role
+
 _SERVED_OPTIONS = "vers=4.2,hard,noatime"
 PARALLEL = ("lustre", "beegfs", "cephfs", "weka")
-_PARALLEL_TYPES = ("lustre", "ceph", "wekafs")
+BUCKETS = ("s3", "gcs")
+_OWN_TYPES = ("lustre", "ceph", "wekafs", "mount-s3", "gcsfuse")
 _RDMA = CARDS["o2ib"]
 WEKA_AGENT = "clusterwright-weka-agent.service"
 _WEKA_JOINS = "10min"
 """The first mount fetches the client, builds its driver and joins the cluster, for which it has 360 s alone
 (WEKA documentation, mount command options: join_timeout_secs)."""
 _ON = {"compute", "login"}
-"""Parallel file systems are for where people and jobs are."""
+"""Parallel file systems and buckets are for where people and jobs are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def mounted(handoff: Handoff, node: Node) -> dict[str, Mapping[str, Any]]:
         path: share
         for path, share in sorted(handoff.storage["shares"].items())
         if not (share["kind"] == "served" and node.name == server)
-        and (share["kind"] not in PARALLEL or _ON & set(node.roles))
+        and (share["kind"] not in (*PARALLEL, *BUCKETS) or _ON & set(node.roles))
     }
 
 
@@ -71,7 +74,7 @@ def unit_files(handoff: Handoff, node: Node, role: Role, template: Role) -> Iter
         values = {"path": mount.path, "what": mount.what, "type": mount.type, "options": mount.options}
         more = {"after": mount.after, "timeout": mount.timeout}
         text = template.text("share.mount.j2", {**values, **more})
-        affects = (f"{mount.unit}:restart",) if mount.type in _PARALLEL_TYPES else ()
+        affects = (f"{mount.unit}:restart",) if mount.type in _OWN_TYPES else ()
         yield NodeFile(f"/etc/systemd/system/{mount.unit}", text, (), affects=affects)
 
 
@@ -87,10 +90,42 @@ def _mount(handoff: Handoff, path: str, share: Mapping[str, Any]) -> Mount:
         case "weka":
             what = f"{','.join(share['backends'])}/{share['file_system']}"
             return Mount(path, what, "wekafs", _weka_options(path, share), (WEKA_AGENT,), _WEKA_JOINS)
+        case "s3":
+            return Mount(path, f"s3://{share['bucket']}/{_folder(share)}", "mount-s3", _s3_options(share))
+        case "gcs":
+            return Mount(path, share["bucket"], "gcsfuse", _gcs_options(share))
         case _:
             what = f"{','.join(share['monitors'])}:{share['directory'] or '/'}"
             own = f"name={share['user']},fs={share['file_system']},conf={ceph_conf(share)}"
             return Mount(path, what, "ceph", f"{own},{share['options']}")
+
+
+def _folder(share: Mapping[str, Any]) -> str:
+    return f"{share['folder']}/" if share["folder"] else ""
+
+
+def _s3_options(share: Mapping[str, Any]) -> str:
+    """Mountpoint for Amazon S3, CONFIGURATION.md: options of fstab, and modes of files that have no owner."""
+    own = "nosuid,nodev,allow-other"
+    if not share["writable"]:
+        return f"ro,{own}"
+    return f"rw,{own},allow-delete,allow-overwrite,dir-mode=0777,file-mode=0666"
+
+
+def _gcs_options(share: Mapping[str, Any]) -> str:
+    """Cloud Storage FUSE, CLI options: as mount(8) gives them; folders are seen that no object stands for."""
+    own = "nosuid,nodev,allow_other,implicit_dirs"
+    only = f",only_dir={share['folder']}" if share["folder"] else ""
+    return f"rw,{own},dir_mode=777,file_mode=666{only}" if share["writable"] else f"ro,{own}{only}"
+
+
+def read_only(handoff: Handoff, node: Node) -> list[str]:
+    """Mount points that nobody is to write to."""
+    return [
+        path
+        for path, share in mounted(handoff, node).items()
+        if share["kind"] in BUCKETS and not share["writable"]
+    ]
 
 
 def _weka_options(path: str, share: Mapping[str, Any]) -> str:
@@ -178,12 +213,25 @@ def lnet(handoff: Handoff, node: Node) -> dict[str, list[str]]:
 
 
 def _reached_over(handoff: Handoff, node: Node, share: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The networks of a share that a node has cards for: the fabrics, and tcp where it has none of theirs."""
+    """The networks of a share that a node has cards for: the fabrics, and tcp where it has none of theirs.
+
+    Servers whose management server has no NID on the fabric are asked where they have one."""
     hardware = handoff.hardware[node.machine]
     named = share["networks"] or {network: [] for network in networks_of(share["mgs"])}
     own = {network: rails for network, rails in named.items() if runs_on(network, hardware)}
     fabrics = {network: rails for network, rails in own.items() if network_type(network) in CARDS}
-    return fabrics or own
+    asked = {network: own[network] for network in networks_of(share["mgs"]) if network in own}
+    return {**fabrics, **({} if set(asked) & set(fabrics) else asked)} if fabrics else own
+
+
+def interfaces(handoff: Handoff, node: Node) -> dict[str, int]:
+    """How many interfaces each LNet network of a node has."""
+    return {name: len(rails) or _found(node, name) for name, rails in lnet(handoff, node).items()}
+
+
+def _found(node: Node, network: str) -> int:
+    """Of a network whose interfaces the node finds by itself."""
+    return efa_interfaces()[node.machine] if network_type(network) == "efa" else 1
 
 
 def networks_of(mgs: Collection[str]) -> list[str]:
@@ -211,7 +259,8 @@ def to_prove(handoff: Handoff, node: Node) -> dict[str, dict[str, Any]]:
     for path, share in mounted(handoff, node).items():
         if share["kind"] == "lustre":
             networks = sorted(_reached_over(handoff, node, share))
-            found[path] = {"kind": "lustre", "file_system": share["file_system"], "networks": networks}
+            own = {"file_system": share["file_system"], "networks": networks}
+            found[path] = {"kind": "lustre", **own, "carried": _carried(networks, share)}
         elif share["kind"] == "cephfs":
             own = {"fsid": share["fsid"], "user": share["user"], "configuration": ceph_conf(share)}
             found[path] = {"kind": "cephfs", **own}
@@ -221,6 +270,12 @@ def to_prove(handoff: Handoff, node: Node) -> dict[str, dict[str, Any]]:
         elif share["kind"] == "weka":
             found[path] = {"kind": "weka", "file_system": share["file_system"]}
     return found
+
+
+def _carried(networks: Collection[str], share: Mapping[str, Any]) -> list[str]:
+    """Fabrics that servers are found on by discovery: their connections go by other names than those NIDs."""
+    known = networks_of(share["mgs"])
+    return [name for name in networks if network_type(name) in CARDS and name not in known]
 
 
 def file_server(handoff: Handoff) -> str:

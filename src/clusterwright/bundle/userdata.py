@@ -5,10 +5,12 @@ It names the store and the key that signs, and never a bundle: a new bundle chan
 
 from __future__ import annotations
 
+import ast
 import base64
 import gzip
 import json
 from collections.abc import Sequence
+from functools import cache
 
 import yaml
 
@@ -17,9 +19,22 @@ from clusterwright.bundle.collection import root
 LIMIT = 16 * 1024
 """EC2's, before its own encoding: docs.aws.amazon.com, Run commands at launch (2026-11)."""
 _AGENT = "/usr/lib/clusterwright/pull"
+_PROGRAM = "pull"
 _UNITS = ("clusterwright-pull.service", "clusterwright-pull.timer")
 _KEEP = "clusterwright-keep.service"
+_NAME = "clusterwright-name.service"
+_MACHINE = "/var/lib/cloud/data/instance-id"
+"""Where cloud-init writes by which ID the cloud knows the machine."""
 _AUTHORITY = "/etc/clusterwright/pull-authority.pem"
+
+_GATE = "/usr/lib/clusterwright/gate"
+_BUILDER = "/run/clusterwright-builder"
+_IN_MEMORY = (
+    ["install", "-d", "-m", "700", _BUILDER],
+    ["install", "-m", "600", "/etc/ssh/ssh_host_ed25519_key", f"{_BUILDER}/key"],
+)
+"""What a builder is known by and what it fetches are in no image."""
+_NO_DAEMON_STARTS = "#!/bin/sh\n# Packages are installed here for another machine.\nexit 101\n"
 
 
 def user_data(
@@ -30,29 +45,41 @@ def user_data(
     node: str | None = None,
     keep: Sequence[str] = (),
     token_url: str | None = None,
+    builds: bool = False,
+    member: bool = False,
 ) -> str:
     """A cloud-config. `signer` is a public key; `authority` the certificate that vouches for the store,
     where no authority that machines trust anyway does; `node` its name, where the cloud gives the machine
     another one; `keep` a disk that outlives the machine and the paths that are on it; `token_url` where the
-    machine gets the token that opens the store. All else is the same for every node."""
+    machine gets the token that opens the store; `builds` for a machine that becomes an image; `member` for
+    one of a group, which asks for its name. All else is the same for every node."""
     config = {"cluster": cluster, "url": url, "signer": signer}
     config |= {"token_url": token_url} if token_url else {}
-    files = [_zipped(_AGENT, _text("pull"), "0755")]
-    units = [_KEEP, *_UNITS] if keep else list(_UNITS)
-    files += [_zipped(f"/etc/systemd/system/{unit}", _text(unit), "0644") for unit in units]
+    config |= {"identity": f"{_BUILDER}/key", "state": f"{_BUILDER}/pull"} if builds else {}
+    config |= {"machine": _MACHINE} if member else {}
+    files = [_zipped(_AGENT, _PROGRAM, "0755")]
+    units = [*([_KEEP] if keep else ()), *([_NAME] if member else ()), *_UNITS]
+    files += [_zipped(f"/etc/systemd/system/{unit}", unit, "0644") for unit in units]
     if keep:
-        files.append(_zipped("/usr/lib/clusterwright/keep", _text("keep"), "0755"))
+        files.append(_zipped("/usr/lib/clusterwright/keep", "keep", "0755"))
         files.append(_plain("/etc/clusterwright/keep", "".join(f"{word}\n" for word in keep)))
+    if member:
+        files.append(_zipped("/usr/lib/clusterwright/name", "name", "0755"))
     if authority:
         config["authority"] = _AUTHORITY
         files.append(_plain(_AUTHORITY, authority))
+    if builds:
+        files.append(_zipped(_GATE, "seal", "0755"))
+        files.append(_plain("/usr/sbin/policy-rc.d", _NO_DAEMON_STARTS) | {"permissions": "0755"})
     text = json.dumps(config, indent=1, sort_keys=True) + "\n"
     files.append(_plain("/etc/clusterwright/pull.json", text))
-    named = {"hostname": node, "prefer_fqdn_over_hostname": False} if node else {}
+    named: dict[str, object] = {"hostname": node, "prefer_fqdn_over_hostname": False} if node else {}
+    named |= {"preserve_hostname": True} if member else {}
     body = {
         **named,
         "write_files": files,
         "runcmd": [
+            *(_IN_MEMORY if builds else ()),
             ["systemctl", "daemon-reload"],
             ["systemctl", "enable", "--now", "--no-block", *units],
         ],
@@ -69,10 +96,31 @@ def _text(name: str) -> str:
     return (root() / "roles" / "pull" / "files" / name).read_text()
 
 
+def _terse(program: str) -> str:
+    """Without docstrings but the first: the bundle brings the program again, and here each byte counts."""
+    told = {
+        line
+        for block in ast.walk(ast.parse(program))
+        if isinstance(block, ast.Module | ast.ClassDef | ast.FunctionDef) and len(block.body) > 1
+        for place, row in enumerate(block.body)
+        if isinstance(row, ast.Expr) and isinstance(row.value, ast.Constant)
+        if place or not isinstance(block, ast.Module)
+        for line in range(row.lineno, (row.end_lineno or row.lineno) + 1)
+    }
+    lines = program.splitlines(keepends=True)
+    return "".join(line for number, line in enumerate(lines, 1) if number not in told)
+
+
 def _plain(path: str, text: str) -> dict[str, str]:
     return {"path": path, "permissions": "0644", "content": text}
 
 
-def _zipped(path: str, text: str, mode: str) -> dict[str, str]:
-    content = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-    return {"path": path, "permissions": mode, "encoding": "gz+b64", "content": content}
+def _zipped(path: str, name: str, mode: str) -> dict[str, str]:
+    return {"path": path, "permissions": mode, "encoding": "gz+b64", "content": _packed(name)}
+
+
+@cache
+def _packed(name: str) -> str:
+    """The same for every machine, of which a cluster has hundreds."""
+    text = _terse(_text(name)) if name == _PROGRAM else _text(name)
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from clusterwright.catalog.table import rows
 
@@ -25,6 +26,10 @@ class Image:
     def reference(self) -> str:
         """What is pulled: by digest alone where it is known, as not every podman takes a tag with it."""
         return f"{self.image.rpartition(':')[0]}@sha256:{self.sha256}" if self.sha256 else self.image
+
+    def taken_from(self, loaded: Mapping[str, Any] | None) -> str:
+        """What a node runs: images that it loads itself, as the hand-off has them, are known there by tag."""
+        return self.image if loaded and self.image in loaded["names"] else self.reference
 
 
 @cache

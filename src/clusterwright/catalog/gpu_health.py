@@ -14,7 +14,7 @@ from clusterwright.catalog.table import rows, whole
 Action = Literal["ISOLATE", "REBOOT", "RESET", "MONITOR", "TEXT"]
 """TEXT: the line in the kernel's log says what is needed."""
 Scope = Literal["node", "fabric"]
-RDMA_KINDS = ("efa", "infiniband", "mrdma")
+RDMA_KINDS = ("efa", "infiniband", "mrdma", "roce")
 _HGX = 8
 
 

@@ -21,7 +21,7 @@ class Gpu:
 class Nic:
     """One network card: index, kind and Gbit/s.
 
-    Kinds: `ethernet`, `efa`, `gvnic`, `idpf`, `mrdma`, `infiniband`."""
+    Kinds: `ethernet`, `efa`, `gvnic`, `idpf`, `mrdma`, `infiniband`, `roce`."""
 
     index: int
     kind: str

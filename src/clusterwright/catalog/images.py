@@ -18,3 +18,20 @@ def images() -> Mapping[tuple[str, str, str], str]:
 
 def image(distribution: str, provider: str, architecture: str) -> str | None:
     return images().get((distribution, provider, architecture))
+
+
+@cache
+def with_session_manager() -> tuple[str, ...]:
+    """Distributions whose images on AWS have the agent of Session Manager."""
+    return tuple(row["distribution"] for row in rows("session_manager"))
+
+
+@cache
+def root_devices() -> Mapping[str, str]:
+    """By distribution, the disk that its images on AWS boot from, and those that are built on them."""
+    return {row["distribution"]: row["device"] for row in rows("root_devices")}
+
+
+def root_device(distribution: str) -> str | None:
+    """None where no source tells."""
+    return root_devices().get(distribution)

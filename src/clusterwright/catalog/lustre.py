@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -27,8 +27,14 @@ class Setting:
     date: str
 
 
-CARDS = {"o2ib": frozenset({"infiniband", "mrdma"}), "efa": frozenset({"efa"})}
+CARDS = {"o2ib": frozenset({"infiniband", "mrdma", "roce"}), "efa": frozenset({"efa"})}
 """Type of an LNet network → network cards that it runs over; tcp runs over any."""
+
+
+@cache
+def efa_interfaces() -> Mapping[str, int]:
+    """How many EFA cards a machine type reaches Lustre over; one that is not there does it over TCP."""
+    return {row["machine"]: int(row["interfaces"]) for row in rows("lustre_efa")}
 
 
 def network_type(network: str) -> str:
@@ -37,8 +43,11 @@ def network_type(network: str) -> str:
 
 
 def runs_on(network: str, hardware: Hardware) -> bool:
-    """Whether a machine type has the cards of an LNet network."""
-    cards = CARDS.get(network_type(network))
+    """Whether a machine type has the cards of an LNet network, and Lustre can use them."""
+    kind = network_type(network)
+    cards = CARDS.get(kind)
+    if kind == "efa" and hardware.machine not in efa_interfaces():
+        return False
     return cards is None or any(nic.kind in cards for nic in hardware.nics)
 
 

@@ -17,7 +17,7 @@ class NetworkCard:
 
     index: int
     kind: str
-    """What the node sees: `ethernet`, `efa`, `gvnic`, `idpf`, `mrdma`, `infiniband`."""
+    """What the node sees: `ethernet`, `efa`, `gvnic`, `idpf`, `mrdma`, `infiniband`, `roce`."""
     gbps: int
     interfaces: tuple[str, ...]
     """Kinds of interface that may be made on it; none where the provider makes none."""
@@ -31,7 +31,7 @@ class NetworkCard:
     @property
     def is_fabric(self) -> bool:
         """Whether GPUs of different machines talk over it. A gVNIC is one where it is a GPU's own."""
-        return self.kind in {"efa", "infiniband", "mrdma"} or self.network == "gpu"
+        return self.kind in {"efa", "infiniband", "mrdma", "roce"} or self.network == "gpu"
 
 
 def cards_of(rows: Iterable[Row]) -> tuple[NetworkCard, ...]:

@@ -37,3 +37,9 @@ def replacements() -> Mapping[str, Changes]:
         )
         for row in rows("replacements")
     }
+
+
+@cache
+def stops() -> Mapping[str, frozenset[str]]:
+    """By type of machine, the properties whose change stops it and starts it again."""
+    return {row["type"]: frozenset(row["properties"].split()) for row in rows("stops")}

@@ -11,6 +11,7 @@ from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.aws.build import NO_GROUP, PARTITIONS
+from clusterwright.plan.aws.storage import PER_TIB
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.aws_storage import AMAZON, Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.site import AwsSite
@@ -70,11 +71,18 @@ def size_not_offered(outline: Outline) -> Iterator[Problem]:
     for field, share in _shares(outline):
         if isinstance(share, Efs):
             continue
-        tier = share.deployment if isinstance(share, FsxLustre) else "single-az-2"
-        ranges = storage_sizes()[share.kind, tier]
+        ranges = storage_sizes()[share.kind, _tier(share)]
         if not any(sizes.take(share.size / GIB) for sizes in ranges):
             what = f"'{share.kind}' is not made with {share.size / GIB:,.0f} GiB"
             yield Problem(f"{field}.size", what, f"Take {' or '.join(map(_told, ranges))}")
+
+
+def _tier(share: FsxLustre | FsxOpenZfs) -> str:
+    if isinstance(share, FsxOpenZfs):
+        return "single-az-2"
+    if share.efa and share.deployment == "persistent-2":
+        return f"persistent-2-efa-{share.throughput_per_tib or PER_TIB}"
+    return share.deployment
 
 
 def _told(sizes: Sizes) -> str:
@@ -87,34 +95,17 @@ def _told(sizes: Sizes) -> str:
 @rule(
     "CW1356",
     "What a scratch file system does not have",
-    source="FSx for Lustre User Guide: throughput tiers and data repository associations of Persistent 2",
+    source="FSx for Lustre User Guide: tiers, data repository associations and EFA of Persistent 2",
     example="shares: {/scratch: {kind: fsx-lustre, deployment: scratch-2, throughput_per_tib: 500, …}}",
 )
 def scratch_asks_too_much(outline: Outline) -> Iterator[Problem]:
-    """`scratch-2` has one throughput, and follows no bucket: Amazon refuses both."""
+    """`scratch-2` has one throughput, follows no bucket and has no EFA: Amazon refuses all three."""
     for field, share in _shares(outline):
         if isinstance(share, FsxLustre) and share.deployment == "scratch-2":
-            for key in ("throughput_per_tib", "repositories"):
+            for key in ("throughput_per_tib", "repositories", "efa"):
                 if getattr(share, key):
                     what = f"a file system of the deployment scratch-2 has no '{key}'"
                     yield Problem(f"{field}.{key}", what, "Remove it, or take `deployment: persistent-2`")
-
-
-@rule(
-    "CW1357",
-    "A budget that warns nobody",
-    source="AWS Budgets: a notification has a subscriber",
-    example="site: {provider: aws, budget: 20000, …}",
-)
-def budget_without_reader(outline: Outline) -> Iterator[Problem]:
-    """Its limit would be passed unseen; and an address alone is never written to."""
-    for name, site in _sites(outline):
-        if site.budget is not None and site.budget_email is None:
-            what = "nobody is told when the budget is spent"
-            yield Problem(site_field(name, "budget"), what, "Add `budget_email`")
-        elif site.budget is None and site.budget_email is not None:
-            what = "there is no budget to write of"
-            yield Problem(site_field(name, "budget_email"), what, "Add `budget`, in US dollars a month")
 
 
 @rule(

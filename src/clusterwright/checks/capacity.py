@@ -104,6 +104,26 @@ def jobs_outlast_machines(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
+    "CW1344",
+    "Nobody says when a Capacity Block ends",
+    source="Amazon EC2 User Guide, Capacity Blocks: termination begins 30 minutes before the end",
+    example="pools: {gpu: {capacity: {model: capacity-block, reservation: cr-…, duration: 14 days}}}",
+    severity=Severity.WARNING,
+)
+def block_has_no_end(outline: Outline) -> Iterator[Problem]:
+    """Slurm starts jobs that Amazon ends in their middle, unless it knows the time."""
+    for name, capacity in _capacities(outline):
+        block = capacity.model == "capacity-block" and Role.COMPUTE in outline.spec.pools[name].roles
+        if block and capacity.ends is None:
+            what = "Slurm is not told when this Capacity Block ends, and starts jobs that will not"
+            remedy = "Add `ends` as EC2's console shows it, in UTC, for instance `2026-12-14T11:30Z`"
+            yield Problem(f"pools.{name}.capacity.model", what, remedy)
+        elif capacity.ends is not None and capacity.model != "capacity-block":
+            what = f"machines that are got as '{capacity.model}' do not end at a time that is known before"
+            yield Problem(f"pools.{name}.capacity.ends", what, "Leave it out")
+
+
+@rule(
     "CW1338",
     "A duration that is missing, of no use, or too long",
     source="Google Compute Engine, MIG resize requests: 10 minutes to 7 days; Amazon EC2 Capacity Blocks end",

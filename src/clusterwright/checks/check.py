@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from types import ModuleType
 
@@ -10,26 +11,45 @@ from clusterwright.catalog.machine_catalog import MachineCatalog
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.checks import (
     amazon,
+    bmc,
+    buckets,
+    budget,
     capacity,
     cloud,
+    cloud_storage,
+    ethernet,
     fabric,
+    feeds,
+    floor,
+    floor_power,
     google,
     google_fabric,
+    groups,
+    labels,
+    lustre_efa,
+    machine_choice,
+    machine_file,
     machines,
     mig,
+    money,
     names,
     network,
     parallel,
     people,
     power,
+    reach,
+    reserved,
     roles,
     scheduler,
     software,
+    starts,
     storage,
     surroundings,
+    way_out,
     weka,
+    wiring,
 )
-from clusterwright.checks.rule import Rule
+from clusterwright.checks.rule import Problem, Rule
 from clusterwright.finding import Finding, Where
 from clusterwright.plan.model import Ground
 from clusterwright.plan.outline import Outline
@@ -45,15 +65,34 @@ CONCERNS: tuple[ModuleType, ...] = (
     software,
     people,
     storage,
+    buckets,
     parallel,
     weka,
     power,
     fabric,
+    wiring,
+    ethernet,
+    floor,
+    floor_power,
+    feeds,
+    machine_file,
+    starts,
+    bmc,
     cloud,
+    money,
     capacity,
+    groups,
     google,
     google_fabric,
     amazon,
+    budget,
+    machine_choice,
+    reserved,
+    reach,
+    labels,
+    cloud_storage,
+    lustre_efa,
+    way_out,
     surroundings,
 )
 
@@ -66,6 +105,10 @@ def rules() -> tuple[Rule, ...]:
 
 def _by_path(path: str) -> Where:
     return Where(path=path)
+
+
+def _place(problem: Problem, where: Callable[[str], Where]) -> Where:
+    return replace(problem.place, path=problem.path) if problem.place else where(problem.path)
 
 
 def check(
@@ -82,7 +125,7 @@ def check(
     """
     outline = Outline(spec, ground or {}, catalog or shipped())
     findings = [
-        Finding(rule.code, where(problem.path), problem.what, problem.remedy, rule.severity)
+        Finding(rule.code, _place(problem, where), problem.what, problem.remedy, rule.severity)
         for rule in rules()
         for problem in rule.test(outline)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterwright.catalog.hardware import Hardware
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
@@ -19,7 +20,7 @@ from clusterwright.spec.pool import Role
 def tree_without_leaves(outline: Outline) -> Iterator[Problem]:
     """Slurm can only place a job on few switches when it knows which nodes share one."""
     fabric = outline.spec.fabric
-    if fabric.topology == "tree" and fabric.nodes_per_leaf is None:
+    if fabric.topology == "tree" and fabric.nodes_per_leaf is None and fabric.switches is None:
         what = "the topology 'tree' needs 'nodes_per_leaf'"
         yield Problem("fabric.topology", what, "Add it: how many nodes hang on one leaf switch")
 
@@ -57,6 +58,13 @@ def blocks_not_full(outline: Outline) -> Iterator[Problem]:
             yield Problem(f"pools.{name}", what, remedy)
 
 
+def trays_of_domain(row: Hardware | None) -> int | None:
+    """How many machines share an NVLink domain; None where a machine is one of its own."""
+    if row is None or not row.gpus or (row.nvlink_domain or 0) <= len(row.gpus):
+        return None
+    return (row.nvlink_domain or 0) // len(row.gpus)
+
+
 @rule(
     "CW1314",
     "An NVLink domain that Slurm is not told of",
@@ -68,10 +76,9 @@ def domain_not_a_block(outline: Outline) -> Iterator[Problem]:
     """Jobs would be spread over domains and talk over InfiniBand where NVLink is at hand."""
     fabric = outline.spec.fabric
     for name, pool in outline.pools_with(Role.COMPUTE):
-        row = outline.hardware[name]
-        if row is None or not row.gpus or (row.nvlink_domain or 0) <= len(row.gpus):
+        trays = trays_of_domain(outline.hardware[name])
+        if trays is None:
             continue
-        trays = (row.nvlink_domain or 0) // len(row.gpus)
         wanted = fabric.topology == "block" and fabric.block_size == trays
         whole = outline.count(name) >= trays
         if whole and not wanted:
@@ -90,12 +97,11 @@ def domain_not_a_block(outline: Outline) -> Iterator[Problem]:
 def domain_in_part(outline: Outline) -> Iterator[Problem]:
     """Machines of this type come as whole racks; the others of the domain would be somebody else's."""
     for name, pool in outline.pools_with(Role.COMPUTE):
-        row = outline.hardware[name]
-        if row is None or not row.gpus or (row.nvlink_domain or 0) <= len(row.gpus):
+        trays = trays_of_domain(outline.hardware[name])
+        if trays is None:
             continue
         site = outline.site_names[name]
         played = site is not None and outline.sites[site].provider == "lab"
-        trays = (row.nvlink_domain or 0) // len(row.gpus)
         if outline.count(name) < trays and not played:
             what = f"{outline.count(name)} '{pool.machine}', and a domain has {trays}"
             yield Problem(f"pools.{name}", what, f"Describe {trays}, or several times {trays}")

@@ -11,7 +11,7 @@ from clusterwright.catalog.software import hardware_rules
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.gcp.names import NAME
-from clusterwright.plan.gcp.placement import chunks
+from clusterwright.plan.gcp.placement import chunks, group_of
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.shares import slug
 from clusterwright.plan.software.traits import traits
@@ -95,3 +95,25 @@ def blocks_are_not_domains(outline: Outline) -> Iterator[Problem]:
                 f"Number whole domains, for instance `gpu[001-{group.nodes:03d}]`, or add what is missing"
             )
             yield Problem(f"pools.{name}.nodes" if pool.nodes else f"pools.{name}", what, remedy)
+
+
+@rule(
+    "CW1296",
+    "A distance between machines that nothing keeps",
+    source="Compute Engine documentation, compact placement policies: the maximum distance is a policy's",
+    example="pools: {login: {roles: login, machine: n2-standard-8, max_distance: 1}}",
+)
+def distance_without_policy(outline: Outline) -> Iterator[Problem]:
+    """It would be told to nobody: a reservation, an NVLink domain and machines without a fabric have no such
+    policy, and other clouds have none at all."""
+    for name, pool in outline.spec.pools.items():
+        kind = outline.types[name]
+        if pool.max_distance is None or kind is None:
+            continue
+        group = group_of(pool, kind)
+        if not isinstance(outline.sites.get(outline.site_names[name] or ""), GcpSite) or group is None:
+            what = "these machines get no compact placement policy"
+            yield Problem(f"pools.{name}.max_distance", what, "Leave `max_distance` out")
+        elif group.gpu_topology is not None:
+            what = f"'{kind.name}' is made in an NVLink domain, which has its own distance"
+            yield Problem(f"pools.{name}.max_distance", what, "Leave `max_distance` out")

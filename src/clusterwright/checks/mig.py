@@ -108,7 +108,7 @@ def fabric_of_no_use(outline: Outline) -> Iterator[Problem]:
     """Instances do not reach each other: a fabric between cut GPUs is paid for and idle."""
     for name, mig, row in _cut_pools(outline):
         whole = [gpu for gpu in row.gpus if not layout_of(mig, gpu.minor)]
-        rdma = sorted({nic.kind for nic in row.nics} & {"efa", "infiniband", "mrdma"})
+        rdma = sorted({nic.kind for nic in row.nics} & {"efa", "infiniband", "mrdma", "roce"})
         if row.gpus and not whole and (rdma or (row.nvlink_domain or 1) > _MACHINE_DOMAIN):
             between = " and ".join([*rdma, *(["NVLink"] if (row.nvlink_domain or 1) > 1 else [])])
             what = f"every GPU of '{name}' is cut, and its {between} joins none of the instances"

@@ -12,10 +12,15 @@ from clusterwright.finding import Severity
 from clusterwright.plan.address import prefix_for, room
 from clusterwright.plan.interfaces import addresses_of_site
 from clusterwright.plan.outline import SINGLE_SITE, Outline
+from clusterwright.spec.nodeset import size
 from clusterwright.spec.pool import Role
+from clusterwright.spec.site import OnpremSite
 
-_PRIVATE = tuple(
+PRIVATE = tuple(
     IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
+NEVER_ROUTED = tuple(
+    IPv4Network(text) for text in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4")
 )
 
 
@@ -79,7 +84,7 @@ def networks_overlap(outline: Outline) -> Iterator[Problem]:
 def network_not_private(outline: Outline) -> Iterator[Problem]:
     """Addresses of the public internet used inside a cluster cut it off from their real owners."""
     for site, network in outline.networks.items():
-        if network is not None and not any(network.subnet_of(private) for private in _PRIVATE):
+        if network is not None and not any(network.subnet_of(known) for known in (*PRIVATE, *NEVER_ROUTED)):
             remedy = "Take one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
             yield Problem(site_field(site, "network"), f"{network} is not private", remedy)
 
@@ -117,3 +122,28 @@ def partition_over_sites(outline: Outline) -> Iterator[Problem]:
             if site and homes.setdefault(partition, site) != site:
                 what = f"the partition '{partition}' has nodes on '{homes[partition]}' and on '{site}'"
                 yield Problem(f"pools.{name}.partitions", what, "Give each site partitions of its own")
+
+
+@rule(
+    "CW1652",
+    "The network is too small for the racks",
+    source="the description's own racks: nodes that they have room for",
+    example='site: {network: 10.70.0.0/25}, racks: {names: "a[01-40]", nodes_per_rack: 4}',
+    severity=Severity.WARNING,
+)
+def network_below_racks(outline: Outline) -> Iterator[Problem]:
+    """The nodes that are described have addresses; those that the racks have room for would not."""
+    for site, network in outline.node_networks.items():
+        if network is None or not isinstance(outline.sites[site], OnpremSite):
+            continue
+        nodes = places = 0
+        for pool, wanted in outline.spec.pools.items():
+            if outline.site_names[pool] == site:
+                racks, count = wanted.racks, outline.count(pool)
+                nodes += count
+                places += max(count, size(racks.names) * racks.nodes_per_rack if racks and racks.names else 0)
+        kept = reserved(outline.sites[site].provider)
+        if nodes <= (free := room(network, kept)) < places:
+            what = f"racks have room for {places} nodes, and {network} has {free} addresses"
+            remedy = f"A network of /{prefix_for(places, kept)} has room for them"
+            yield Problem(site_field(site, "network"), what, remedy)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.catalog.lustre import CARDS, network_type
-from clusterwright.catalog.software import packages
+from clusterwright.catalog.software import accepts, hardware_rules, releases
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
@@ -34,7 +34,7 @@ def _networks(share: Lustre) -> set[str]:
 @rule(
     "CW1281",
     "No client package is known",
-    source="the software catalogue (catalog/data/software/packages.csv)",
+    source="the software catalogue (catalog/data/software/releases.csv)",
     example="software: {distribution: debian-13}, storage: {shares: {/scratch: {kind: lustre, …}}}",
 )
 def no_client_package(outline: Outline) -> Iterator[Problem]:
@@ -43,13 +43,25 @@ def no_client_package(outline: Outline) -> Iterator[Problem]:
     if any(site.provider == "lab" for site in outline.sites.values()):
         return
     distribution = outline.spec.software.distribution
+    places = {f"provider:{site.provider}" for site in outline.sites.values()}
     for mount, share in mounted_shares(outline.spec).items():
         component = _COMPONENTS.get(share.kind)
-        having = {name for row in packages() if row.component == component for name in row.distributions}
+        having = _distributions(component, places) if component else set()
         if component and distribution not in having:
             what = f"no package of {component}'s client is known for {distribution}"
             remedy = f"Take one of: {', '.join(sorted(having))}"
             yield Problem(f"storage.shares.{mount}.kind", what, remedy)
+
+
+def _distributions(component: str, places: Collection[str]) -> set[str]:
+    """Where a release exists that machines of these places may have: FSx's client is Amazon's alone."""
+    narrowed = [row for row in hardware_rules() if row.component == component and row.trait in places]
+    return {
+        name
+        for release in releases(component)
+        if all(accepts(row.accepts, release.version) for row in narrowed)
+        for name in release.distributions
+    }
 
 
 @rule(
@@ -84,11 +96,11 @@ def _mounts(outline: Outline, pool: str) -> bool:
     example="/scratch: {kind: lustre, mgs: 10.0.0.5@o2ib, file_system: scratch}",
 )
 def network_without_interfaces(outline: Outline) -> Iterator[Problem]:
-    """Only a tcp network is found by addresses; the rails of a fabric are the site's to name."""
+    """A tcp network is found by addresses, EFA by its cards; what else there is has the site's names."""
     for field, share in _lustre(outline).items():
         named = share.networks or {network: [] for network in sorted(_networks(share))}
         for network, interfaces in named.items():
-            if not interfaces and network_type(network) != "tcp":
+            if not interfaces and network_type(network) not in ("tcp", "efa"):
                 what = f"the LNet network '{network}' has no interface"
                 remedy = f"Name the rails: `networks: {{{network}: [ib0]}}`"
                 yield Problem(f"{field}.networks" if share.networks else f"{field}.mgs", what, remedy)

@@ -24,16 +24,15 @@ def _kw(watts: int) -> str:
 def rack_over_limit(outline: Outline) -> Iterator[Problem]:
     """Under full load, which is what GPU jobs are, the rack's breaker opens and takes every node with it."""
     for name, pool in outline.spec.pools.items():
-        row = outline.hardware[name]
-        if pool.racks is None or pool.racks.power_limit is None or row is None or row.power_watts is None:
+        each = outline.watts(name)
+        if pool.racks is None or pool.racks.power_limit is None or each is None:
             continue
         nodes = min(pool.racks.nodes_per_rack, outline.count(name))
-        drawn = nodes * row.power_watts
+        drawn = nodes * each
         if drawn > pool.racks.power_limit:
-            what = (
-                f"{nodes} '{row.machine}' draw {_kw(drawn)}, and the rack feeds {_kw(pool.racks.power_limit)}"
-            )
-            fit = pool.racks.power_limit // row.power_watts
+            limit = _kw(pool.racks.power_limit)
+            what = f"{nodes} '{pool.machine}' draw {_kw(drawn)}, and the rack feeds {limit}"
+            fit = pool.racks.power_limit // each
             remedy = f"Put {fit} in a rack" if fit else "Give the rack more power"
             yield Problem(f"pools.{name}.racks.nodes_per_rack", what, remedy)
 
@@ -47,7 +46,7 @@ def rack_over_limit(outline: Outline) -> Iterator[Problem]:
 def cluster_over_limit(outline: Outline) -> Iterator[Problem]:
     """The sum of what all machines draw at most is above what the description allows."""
     limit = outline.spec.power_limit
-    drawn = sum(outline.count(name) * (row.power_watts or 0) for name, row in outline.hardware.items() if row)
+    drawn = sum(outline.count(name) * (outline.watts(name) or 0) for name in outline.spec.pools)
     if limit is not None and drawn > limit:
         what = f"the machines draw {_kw(drawn)}, and {_kw(limit)} is allowed"
         yield Problem("power_limit", what, "Describe fewer machines, or raise the limit")
@@ -65,6 +64,6 @@ def power_unknown(outline: Outline) -> Iterator[Problem]:
     for name, pool in outline.spec.pools.items():
         row = outline.hardware[name]
         limited = outline.spec.power_limit or (pool.racks and pool.racks.power_limit)
-        if limited and row is not None and row.power_watts is None:
+        if limited and row is not None and outline.watts(name) is None:
             what = f"nobody says what '{row.machine}' draws, so the power limit leaves it out"
             yield Problem(f"pools.{name}.machine", what, "Add its watts to the catalog, or drop the limit")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from inspect import cleandoc
 
-from clusterwright.finding import Severity
+from clusterwright.finding import Severity, Where
 from clusterwright.plan.outline import Outline
 
 
@@ -17,6 +17,8 @@ class Problem:
     path: str
     what: str
     remedy: str
+    place: Where | None = None
+    """In a file beside the description; None for the place of `path` in the description itself."""
 
 
 Test = Callable[[Outline], Iterator[Problem]]

@@ -113,7 +113,7 @@ def image_source_without_images(outline: Outline) -> Iterator[Problem]:
         yield Problem("software.image_source", what, "Name `software.images`, or remove it")
 
 
-_WITH_INFINIBANDS_TOOLS = {"infiniband", "mrdma"}
+_WITH_INFINIBANDS_TOOLS = {"infiniband", "mrdma", "roce"}
 """Amazon's own cards have tools of their own."""
 
 

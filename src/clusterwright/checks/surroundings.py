@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from clusterwright.catalog.distributions import Distribution, distribution, distributions
+from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
+from clusterwright.spec.site import OnpremSite
 
 _ANSIBLE_NEEDS = "3.11"
 
@@ -27,6 +29,9 @@ def path_leaves_folder(outline: Outline) -> Iterator[Problem]:
         paths[f"surroundings.certificate_authorities.{index}"] = path
     if repository is not None:
         paths["software.slurm_repository.key"] = repository.key
+    for name, site in outline.sites.items():
+        if isinstance(site, OnpremSite) and site.bmc.authority:
+            paths[site_field(name, "bmc.authority")] = site.bmc.authority
     for mount, share in outline.spec.storage.shares.items():
         for name in ("keyring", "connection_auth"):
             if secret := getattr(share, name, None):

@@ -1,4 +1,4 @@
-"""What each code means, from the layer that it belongs to."""
+"""What each code means, from the package that it belongs to."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ class Explanation:
 
 
 _LAYERS = ("spec", "plan", "handoff", "render", "accept", "providers", "operate")
+_PARTS = (
+    "operate.bmc",
+    "operate.inventory",
+    "operate.lldp",
+    "operate.offline",
+    "operate.own",
+    "operate.pull",
+    "operate.stack",
+)
 
 OWN = {
     "CW9002": Explanation("The file is there already", "`init` never overwrites what somebody wrote."),
@@ -49,12 +58,32 @@ OWN = {
         "`--batch`, `--wait` and `--failures` say how `--roll` goes about it, and are of no use without.",
         "up lab --roll --batch 4 --wait '2 h'",
     ),
+    "CW9012": Explanation(
+        "A question without anybody to answer",
+        "What takes away machines and files asks first. A pipeline says yes beforehand.",
+        "destroy aws-p5 < /dev/null",
+    ),
+    "CW9013": Explanation(
+        "An option that is for other clusters",
+        "What an option would do must be there to be done: labs are converged from here, clouds are not.",
+        "up aws-p5 --full",
+    ),
+    "CW9020": Explanation(
+        "No such device on the fabric",
+        "Names of switches follow from the design, those of nodes from the pools.",
+        "cabling racks.yaml --device gpu-leaf-99",
+    ),
+    "CW9021": Explanation(
+        "Lossless settings of InfiniBand",
+        "Its links have credits, so that nothing is sent that finds no room. Ethernet has to be told.",
+        "cabling rails.yaml --lossless -",
+    ),
     "CW9006": Explanation("There is no such code", "Codes are CW and four digits.", "explain CW9999"),
 }
 
 
 def explanation(code: str) -> Explanation:
-    """Raises Refused for a code that no layer knows."""
+    """Raises Refused for a code that no package knows."""
     known = explanations()
     if code in known:
         return known[code]
@@ -64,12 +93,12 @@ def explanation(code: str) -> Explanation:
 
 
 def explanations() -> dict[str, Explanation]:
-    """Every code there is: a rule explains itself, and each layer keeps a `codes.py` for the others."""
+    """Every code there is: a rule explains itself, and a `codes.py` beside it those of the others."""
     from clusterwright.checks.explain import explanations as of_checks
 
     rules = of_checks()
     found = {code: Explanation(row.title, row.text, row.example, row.source) for code, row in rules.items()}
-    for layer in _LAYERS:
-        rows = import_module(f"clusterwright.{layer}.codes").CODES
+    for package in _LAYERS + _PARTS:
+        rows = import_module(f"clusterwright.{package}.codes").CODES
         found |= {code: Explanation(row.title, row.why, row.example) for code, row in rows.items()}
     return dict(sorted((found | OWN).items()))

@@ -10,7 +10,10 @@ from clusterwright import __version__
 from clusterwright.cli.arguments import Verbs, add_json, teach
 from clusterwright.cli.verb import (
     accept,
+    bmc,
+    bootstrap,
     bundle,
+    cabling,
     completion,
     destroy,
     diagnose,
@@ -18,21 +21,26 @@ from clusterwright.cli.verb import (
     explain,
     image,
     init,
+    inventory,
+    leaks,
     list,
     lock,
     logs,
     machines,
     node,
     plan,
+    racks,
     render,
     ssh,
     status,
+    survey,
     up,
     validate,
+    verify,
 )
 
-_DESCRIBE = (init, machines, validate, lock, plan, render, bundle, diff, explain)
-_OPERATE = (up, status, accept, ssh, logs, node, diagnose, destroy)
+_DESCRIBE = (init, inventory, machines, validate, lock, plan, racks, cabling, render, bundle, diff, explain)
+_OPERATE = (survey, bootstrap, bmc, up, status, accept, verify, ssh, logs, node, diagnose, destroy, leaks)
 _REST = (list, image, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
 _EPILOG = """begin here:

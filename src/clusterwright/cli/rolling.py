@@ -35,5 +35,18 @@ def rolling(arguments: argparse.Namespace) -> Roll | None:
     return Roll(arguments.batch or 1, math.inf if wait is None else wait, arguments.failures or 0)
 
 
+def refuse_what_clouds_do_not_take(arguments: argparse.Namespace) -> None:
+    """Raises Refused with every option that is for clusters which are converged from here."""
+    wanted = ("full", "roll", "batch", "wait", "failures", "rebuild", "install_deps")
+    given = [
+        option.replace("_", "-") for option in wanted if getattr(arguments, option) not in (None, False, [])
+    ]
+    what = "machines of a cloud converge themselves, each after its own jobs"
+    if given:
+        raise Refused(
+            [Finding("CW9013", Where(path=f"--{one}"), what, f"Leave out --{one}") for one in given]
+        )
+
+
 def _finding(option: str, what: str, remedy: str) -> Finding:
     return Finding("CW9011", Where(path=f"--{option}"), what, remedy)

@@ -13,18 +13,20 @@ if TYPE_CHECKING:
     from clusterwright.operate.source import Source
 
 
-def is_description(target: str) -> bool:
-    """A file, as against a cluster's name: it has a slash or YAML's suffix."""
-    return "/" in target or target.endswith((".yaml", ".yml"))
+def as_it_stands(target: str) -> Source:
+    """A description file; for a name, how the cluster was brought up."""
+    from clusterwright.operate.source import Source, is_description
+
+    if is_description(target):
+        return Source(Path(target))
+    from clusterwright.operate.cluster import Cluster
+
+    return Cluster.named(target).source()
 
 
 def description(target: str) -> Path:
     """The file itself; for a name, the description that the cluster was brought up from."""
-    if is_description(target):
-        return Path(target)
-    from clusterwright.operate.cluster import Cluster
-
-    return Cluster.named(target).source().file
+    return as_it_stands(target).file
 
 
 def source(target: str, arguments: argparse.Namespace) -> Source:
@@ -32,14 +34,16 @@ def source(target: str, arguments: argparse.Namespace) -> Source:
 
     A name means the cluster as it was brought up, rehearsal or not.
     """
-    from clusterwright.operate.cluster import Cluster
-    from clusterwright.operate.source import Source
+    counts, found = _counts(arguments), as_it_stands(target)
+    return replace(found, rehearse=True, counts=counts) if arguments.lab else found
 
-    counts = _counts(arguments)
-    if is_description(target):
-        return Source(Path(target), rehearse=arguments.lab, counts=counts)
-    known = Cluster.named(target).source()
-    return replace(known, rehearse=True, counts=counts) if arguments.lab else known
+
+def is_on_cloud(source: Source) -> bool:
+    """Whether a stack makes it, as against a lab or machines of one's own."""
+    from clusterwright.operate.prepare import described
+    from clusterwright.operate.stack.work import cloud_of
+
+    return cloud_of(described(source).spec) is not None
 
 
 def _counts(arguments: argparse.Namespace) -> dict[str, int]:

@@ -66,6 +66,7 @@ def _host(folder: Path, target: Target, wanted: Wanted) -> dict[str, Any]:
         "ansible_host": target.address,
         "ansible_port": target.port,
         "ansible_user": target.user,
+        **({} if target.user == "root" else {"ansible_become": True}),
         "ansible_ssh_private_key_file": str(target.key_file),
         "ansible_ssh_common_args": " ".join(target.ssh_options()),
         "clusterwright_digest": wanted.digest,

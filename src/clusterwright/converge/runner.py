@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,10 @@ _ANSIBLE = """\
 PATH=${PATH#*:}
 exec $(command -v setpriv > /dev/null && echo setpriv --pdeathsig TERM --) ansible-playbook "$@"
 """
+
+
+Hear = Callable[[str, str, Mapping[str, Any]], None]
+"""Node, task and result."""
 
 
 @dataclass
@@ -43,6 +47,10 @@ class Run:
     folder: Path
     report: Report
     check: bool = False
+    passwords: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Answers by the prompt, as a pattern; they are never written anywhere."""
+    hear: Hear | None = None
+    """Told what a task said on a node, beside what it came to."""
     progress: dict[str, _Progress] = field(default_factory=dict)
 
     def play(
@@ -53,6 +61,7 @@ class Run:
 
         self.progress = {node: _Progress() for node in nodes}
         arguments = ["--limit", ",".join(sorted(nodes))] + (["--check", "--diff"] if self.check else [])
+        arguments += ["--ask-pass", "--ask-become-pass"] if self.passwords else []
         done = ansible_runner.run(
             private_data_dir=str(self.folder),
             project_dir=str(self.folder),
@@ -62,6 +71,8 @@ class Run:
             extravars=dict(extra or {}),
             cmdline=" ".join(arguments),
             envvars=_environment(self.folder),
+            passwords=dict(self.passwords),
+            suppress_env_files=bool(self.passwords),
             event_handler=self._on_event,
             quiet=True,
         )
@@ -81,6 +92,8 @@ class Run:
         progress = self.progress.get(data.get("host", ""))
         if progress is not None and kind in _HANDLED:
             result = data.get("res") or {}
+            if self.hear:
+                self.hear(data["host"], str(data.get("task", "")), result)
             progress.tasks += 1
             status = _HANDLED[kind]
             if status == "ok" and result.get("changed"):
@@ -136,8 +149,13 @@ def link_collection(folder: Path) -> None:
         link.symlink_to(root())
 
 
+_NOTHING_SAID = "non-zero return code"
+"""What Ansible says of a command that said itself what was wrong."""
+
+
 def _message(result: Mapping[str, Any]) -> str:
-    said = str(result.get("msg") or result.get("stderr") or result.get("stdout") or "").strip()
+    told = "" if result.get("msg") == _NOTHING_SAID else result.get("msg")
+    said = str(told or result.get("stderr") or result.get("stdout") or result.get("msg") or "").strip()
     return " ".join([said, *map(str, result.get("failures") or ())])  # dnf names there what it does not find
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,11 @@ class Target:
     def ssh_argv(self) -> list[str]:
         """The command line up to, and without, the remote command."""
         return ["ssh", *self.ssh_options(), f"{self.user}@{self.address}"]
+
+    def argv(self, command: str) -> list[str]:
+        """The command line of a shell command that root runs there."""
+        as_root = command if self.user == "root" else f"sudo -n sh -c {shlex.quote(command)}"
+        return [*self.ssh_argv(), as_root]
 
 
 def control_folder() -> Path:

@@ -67,7 +67,7 @@ def verify(
 def _ask(target: Target, wanted: Wanted, timeout: float) -> Verified:
     try:
         done = subprocess.run(
-            [*target.ssh_argv(), _command()],
+            target.argv(_command()),
             input=json.dumps(rows.question(wanted)),
             capture_output=True,
             text=True,

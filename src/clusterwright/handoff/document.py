@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ class Node:
     site: str
     machine: str
     address: str
+    """Empty where it is not planned and no machine has its name yet."""
     gpus: int
     """As jobs count them: instances (MIG), and GPUs that are whole."""
     features: tuple[str, ...]
@@ -59,6 +60,8 @@ class Handoff:
     software: Mapping[str, Any]
     """`distribution`, `packages`, `slurm_repository`, `containers`, `images`, `monitoring`; the lock:
     `stacks` by pool, `repositories`."""
+    machines: Mapping[str, Any] = field(default_factory=dict)
+    """What tells own machines apart, by node: `mac`, `serial`, `bmc`. Empty where nobody wrote it down."""
     version: int = VERSION
 
     @property
@@ -72,12 +75,26 @@ class Handoff:
     def with_role(self, role: str) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if role in node.roles)
 
+    def at(self, addresses: Mapping[str, str]) -> Handoff:
+        """With these nodes at these addresses, which were not planned."""
+        nodes = (replace(node, address=addresses.get(node.name, node.address)) for node in self.nodes)
+        return replace(self, nodes=tuple(nodes)) if addresses else self
+
+    @property
+    def entries(self) -> tuple[Node, ...]:
+        """Nodes that Slurm can be asked from, the best first."""
+        return (*self.with_role("login"), *self.with_role("controller"))
+
     def dumps(self) -> str:
         """The document: keys sorted, one line per node, so that a diff shows nodes."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "nodes"}
+        apart = {"nodes", "machines"}
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in apart}
         plain["hardware"] = {machine: asdict(row) for machine, row in self.hardware.items()}
         sections = {name: _section(value) for name, value in plain.items()}
         sections["nodes"] = "[\n  " + ",\n  ".join(_line(_node_json(node)) for node in self.nodes) + "\n ]"
+        if self.machines:
+            rows = (f'"{name}": {_line(self.machines[name])}' for name in sorted(self.machines))
+            sections["machines"] = "{\n  " + ",\n  ".join(rows) + "\n }"
         body = ",\n".join(f' "{name}": {text}' for name, text in sorted(sections.items()))
         return f"{{\n{body}\n}}\n"
 
@@ -88,7 +105,7 @@ def _section(value: object) -> str:
 
 
 def _node_json(node: Node) -> dict[str, Any]:
-    return {field.name: getattr(node, field.name) for field in fields(node)}
+    return {one.name: getattr(node, one.name) for one in fields(node)}
 
 
 def _line(value: object) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 
 from clusterwright.handoff.document import Handoff, Node
+from clusterwright.handoff.ends import last_moments
 from clusterwright.handoff.software import software_section
 from clusterwright.plan.mig import Cut, cut
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.plan.shares import mounted_shares
+from clusterwright.spec.machines import Machine
+from clusterwright.spec.site import OnpremSite
 
 
 def from_plan(plan: ClusterPlan) -> Handoff:
@@ -60,7 +63,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         },
         hardware=plan.hardware,
         nodes=nodes,
-        fabric=spec.fabric.model_dump(),
+        fabric=spec.fabric.model_dump(exclude={"switches"}),
         storage={"shares": {path: share.model_dump() for path, share in mounted_shares(spec).items()}},
         scheduler={
             "release": plan.slurm_release,
@@ -75,9 +78,31 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "cgroup": {"plugin": ground.cgroup_plugin, "mountpoint": ground.cgroup_mountpoint},
             "config_overrides": ground.simulated,
             "mig": {name: _section(parts) for name, parts in cuts.items() if parts},
+            **({"ends": ends} if (ends := last_moments(plan)) else {}),
         },
         software=software_section(plan),
+        machines=_machines(plan),
     )
+
+
+def _machines(plan: ClusterPlan) -> dict[str, dict[str, object]]:
+    """The lines of own machines that are nodes of the plan."""
+    found: dict[str, dict[str, object]] = {}
+    for site in (plan.spec.site, *plan.spec.sites.values()):
+        file = site.known_machines if isinstance(site, OnpremSite) else None
+        credentials = site.bmc_credentials if isinstance(site, OnpremSite) else None
+        for node in plan.nodes if file else ():
+            if file and (row := file.by_node.get(node.name)):
+                found[node.name] = _machine(row, credentials)
+    return found
+
+
+def _machine(row: Machine, credentials: str | None) -> dict[str, object]:
+    named = row.bmc_credentials or credentials
+    bmc = {"address": row.bmc_address or None, "mac": row.bmc_mac or None, "credentials": named}
+    bmc |= {"certificate": row.bmc_certificate} if row.bmc_certificate else {}
+    has_bmc = row.bmc_address or row.bmc_mac
+    return {"mac": row.mac or None, "serial": row.serial or None, "bmc": bmc if has_bmc else None}
 
 
 def _counted(parts: Cut, gpus: int) -> int:

@@ -144,10 +144,21 @@ class WekaShare(_Closed):
     options: str
 
 
+class BucketShare(_Closed):
+    """A bucket that is mounted."""
+
+    kind: Literal["s3", "gcs"]
+    bucket: str
+    folder: str | None
+    writable: bool
+
+
 class StorageSection(_Closed):
     """Shared file systems by mount point."""
 
-    shares: dict[str, ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare | WekaShare]
+    shares: dict[
+        str, ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare | WekaShare | BucketShare
+    ]
 
 
 class PartitionSection(_Closed):
@@ -198,6 +209,7 @@ class SchedulerSection(_Closed):
     """Slurm. `config_overrides`: nodes have other hardware than they say.
 
     `mig`: by pool and minor of a GPU, the instances that it is cut into; whole GPUs are not in it.
+    `ends`: by pool whose machines are taken away at a known time, when its last job must have ended, in UTC.
     """
 
     release: str
@@ -209,6 +221,7 @@ class SchedulerSection(_Closed):
     cgroup: CgroupSection
     config_overrides: bool
     mig: dict[str, dict[str, list[InstanceSection]]] = {}
+    ends: dict[str, str] = {}
 
 
 class RepositorySection(_Closed):
@@ -272,6 +285,24 @@ class SoftwareSection(_Closed):
     module_signing: ModuleSigningSection | None = None
 
 
+class BmcSection(_Closed):
+    """The management controller of a machine. `credentials` say where user and password are, never what."""
+
+    address: str | None
+    mac: str | None
+    credentials: str | None
+    certificate: str | None = None
+    """SHA-256 of the one that it shows."""
+
+
+class MachineSection(_Closed):
+    """What tells a machine of one's own from its sisters. `mac` is of the card that it boots from."""
+
+    mac: str | None
+    serial: str | None
+    bmc: BmcSection | None
+
+
 class Document(_Closed):
     """The versioned document between what builds machines and what configures them. It holds no secret."""
 
@@ -284,6 +315,7 @@ class Document(_Closed):
     storage: StorageSection
     scheduler: SchedulerSection
     software: SoftwareSection
+    machines: dict[str, MachineSection] = {}
 
 
 def schema() -> dict[str, Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clusterwright.plan.model import ClusterPlan, Mirror
+from clusterwright.plan.model import Mirror
 from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Locked, Source
-from clusterwright.spec.software import Software, image_name
+
+if TYPE_CHECKING:
+    from clusterwright.plan.model import ClusterPlan
+    from clusterwright.spec.software import Software
 
 MIRROR = "mirror"
 """The name of the one repository that stands for all of the vendors'."""
@@ -22,7 +25,7 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
         "slurm_source": plan.slurm_source,
         "slurm_repository": wishes.slurm_repository.model_dump() if wishes.slurm_repository else None,
         "containers": wishes.containers,
-        "images": _images(wishes),
+        "images": _images(wishes, plan.lock),
         "monitoring": wishes.monitoring,
         "stacks": _stacks(plan.lock, mirror),
         "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
@@ -30,12 +33,16 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
     }
 
 
-def _images(wishes: Software) -> Mapping[str, Any] | None:
+def _images(wishes: Software, lock: Lock) -> Mapping[str, Any] | None:
     """What nodes load by themselves, and from where."""
+    from clusterwright.plan.software.shipped import shipped
+    from clusterwright.spec.software import image_name
+
     if not wishes.image_source:
         return None
     source, _, digest = wishes.image_source.partition("@")
-    names = sorted({image_name(image) for image in wishes.images})
+    bundled = (*wishes.images, *shipped(lock, wishes.images).known)
+    names = sorted({image_name(image) for image in bundled})
     return {"source": source.rstrip("/"), "digest": digest, "names": names}
 
 

@@ -39,7 +39,7 @@ def admit(
         return failed
     free = sorted(keep_out(queue, nodes, failed) - set(failed))
     if free:
-        queue.update(free, "resume")
+        queue.resume(free)
         for name in queue.take_up(free, RESUME_SECONDS, TAKES_JOBS):
             failed[name] = _slurm_state(queue, name, "takes jobs")
     for name in sorted(set(free) - set(failed)):

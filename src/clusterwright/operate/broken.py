@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
-from clusterwright.operate.lab import LabMachines
+from clusterwright.operate.lab.machines import LabMachines
 from clusterwright.providers.lab.simulators.faults import FAULTS
 
 _PARTS = {

@@ -12,10 +12,11 @@ from clusterwright.handoff import Handoff
 from clusterwright.operate.disturb import queue_of
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.machines import Machines
+from clusterwright.operate.nodes import node_of, nodes_of
 from clusterwright.operate.provider import machines_by_name, machines_of_cluster
 from clusterwright.operate.queue import Queue
+from clusterwright.operate.remote import Reached
 from clusterwright.operate.source import Source, applied, cluster_home, recorded
-from clusterwright.spec.nodeset import expand
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,18 @@ class Cluster:
 
     def nodes(self, text: str) -> tuple[str, ...]:
         """A node set of this cluster. Raises Refused with every name that is not one of its nodes."""
-        try:
-            names = tuple(expand(text))
-        except ValueError as error:
-            remedy = "Write it as Slurm does, for instance gpu-[001-004]"
-            raise refuse("CW8011", Where(path=text), str(error), remedy) from error
-        unknown = [name for name in names if name not in self.handoff.by_name]
-        if unknown:
-            there = ", ".join(list(self.handoff.by_name)[:8])
-            what = f"cluster '{self.name}' has no node {', '.join(unknown)}"
-            raise refuse("CW8012", Where(path=text), what, f"It has: {there}")
-        return names
+        return nodes_of(self.handoff, text)
+
+    def node(self, text: str) -> str:
+        """One of its nodes. Raises Refused for what is none, and for several."""
+        return node_of(self.handoff, text)
+
+    def reach(self, node: str) -> Reached:
+        """Raises Refused for one whose machine is not there."""
+        if node not in self.targets:
+            what, remedy = f"node {node} does not exist now", f"Run `clusterwright up {self.name}`"
+            raise refuse("CW8013", Where(path=node), what, remedy)
+        return self.targets[node]
 
     def entry(self) -> str:
         """The node that users log in to."""

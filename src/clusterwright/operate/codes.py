@@ -18,9 +18,9 @@ CODES: Mapping[str, Meaning] = {
         "status lba",
     ),
     "CW8003": Meaning(
-        "`up` does not build on this provider yet",
-        "It builds labs. `plan`, `diff` and `render` work for every provider, and so does `up --lab`.",
-        "up aws-p5.yaml",
+        "This needs machines that are reached from here",
+        "Those of a lab and one's own are. A cloud's are made and asked in its own ways: docs/pulumi.md.",
+        "up with sites on AWS and of one's own",
     ),
     "CW8004": Meaning(
         "A file that the description names cannot be read",
@@ -58,7 +58,9 @@ CODES: Mapping[str, Meaning] = {
         "node resume, of a dead node",
     ),
     "CW8011": Meaning(
-        "Not a node set", "Nodes are written as Slurm writes them: gpu-001, gpu-[001-004].", "gpu-[001"
+        "Not a node set, or more than one node",
+        "Nodes are written as Slurm writes them: gpu-001, gpu-[001-004]; where one is asked for, as one.",
+        "ssh lab gpu-[001-004]",
     ),
     "CW8012": Meaning(
         "Not a node of this cluster",
@@ -102,26 +104,10 @@ CODES: Mapping[str, Meaning] = {
         "No job is ended for a rolling change. The nodes take jobs again; run it later, or wait longer.",
         "up lab --roll --wait 1h, with a job that runs for a day",
     ),
-    "CW8040": Meaning(
-        "What runs stays",
-        "Without a lock beside the description nobody reviewed another version, so a cluster keeps those "
-        "that it has, as far as they fit.",
-        "up cluster.yaml, after a release was added to the catalog",
-    ),
     "CW8020": Meaning(
         "A program that collects packages is not installed, or failed",
         "apt resolves and fetches, apt-ftparchive makes the index, gpg signs it.",
         "bundle lab.yaml --offline --out site, on a machine without apt",
-    ),
-    "CW8021": Meaning(
-        "There is no key that signs the bundle",
-        "Nodes take packages only from a repository whose key their operator gave them.",
-        "bundle lab.yaml --offline --out site --key nobody@example.com",
-    ),
-    "CW8022": Meaning(
-        "The vendor has no signed apt repository",
-        "Some publish files on a page only. What somebody fetched by hand goes into the folder `added`.",
-        "versions: {apptainer: 1.4.5}",
     ),
     "CW8023": Meaning(
         "A vendor's key is not the one that is known",
@@ -133,75 +119,26 @@ CODES: Mapping[str, Meaning] = {
         "apt's own words are in the finding. Of the other repositories everything was taken.",
         "a proxy that does not let the vendor's host through",
     ),
-    "CW8025": Meaning(
-        "A package is in no repository that could be read",
-        "The bundle is made without it; its nodes cannot be installed before it is there.",
-        "a release that the vendor took back",
-    ),
-    "CW8026": Meaning(
-        "Packages cannot be installed together",
-        "apt's own words name what is missing, or what is in the way.",
-        "a locked package that needs a newer library than the distribution has",
-    ),
-    "CW8027": Meaning(
-        "Python's wheels could not be fetched",
-        "They are what clusterwright itself is installed from, by the hashes of its lock file.",
-        "bundle lab.yaml --offline --out site, where no package index is reached",
-    ),
-    "CW8028": Meaning(
-        "A package could not be fetched",
-        "It is checked against the index that its repository signed.",
-        "a connection that broke",
-    ),
-    "CW8029": Meaning(
-        "The output folder cannot be used",
-        "It cannot be written to, or another bundle is being collected there.",
-        "bundle lab.yaml --offline --out /proc/site",
-    ),
-    "CW8030": Meaning(
-        "This distribution's packages are not collected",
-        "A bundle is an apt repository. A site of Red Hat's family has tools of its own for mirrors.",
-        "bundle cluster.yaml --offline --out site, with software: {distribution: rocky-9}",
-    ),
-    "CW8031": Meaning(
-        "A container image could not be fetched",
-        "skopeo's own words are in the finding. It compares what the registry sends with the digest.",
-        "images: ['registry.example.org/team/tool:1.0@sha256:…'], where the registry asks for a login",
-    ),
-    "CW8051": Meaning(
-        "The bundle's pointer could not be signed",
-        "ssh-keygen signs it with the cluster's own key, which never leaves the operator's machine.",
-        "a signing key that only another user may read",
-    ),
-    "CW8052": Meaning(
-        "The nodes' Python packages could not be fetched",
-        "Nodes that pull run the roles themselves. Their wheels are fetched once, by the lock's hashes.",
-        "converge: pull, where no package index is reached",
-    ),
-    "CW8053": Meaning(
-        "A node's secrets could not be encrypted",
-        "Each node's are encrypted to its SSH host key with age: the store never has them in the clear.",
-        "converge: pull, without the package age",
-    ),
-    "CW8054": Meaning(
-        "The image could not be given the Python that runs the roles",
-        "It is made on the builder from the wheels, by the program that would make it on a node.",
-        "a builder whose disk is full",
+    "CW8040": Meaning(
+        "What runs stays",
+        "Without a lock beside the description nobody reviewed another version, so a cluster keeps those "
+        "that it has, as far as they fit.",
+        "up cluster.yaml, after a release was added to the catalog",
     ),
     "CW8055": Meaning(
-        "Nodes that pull are not rolled",
-        "Each waits for its own jobs before it changes, and a canary of its pool goes first.",
-        "up lab-pull --roll",
-    ),
-    "CW8056": Meaning(
-        "A machine did not show its host key",
-        "Its reports are trusted, and its secrets encrypted, by the key that the cloud saw it print at boot.",
-        "a machine that did not boot, or an image without cloud-init",
+        "Nodes that pull do not roll in this way",
+        "Nobody leads them: each waits for its own jobs and for the node before it, however long that takes.",
+        "up lab-pull --roll --failures 2",
     ),
     "CW8057": Meaning(
         "Another key signs here than the one that machines trust",
         "User data names the public key that the stack is configured with; this machine signs with its own.",
         "pulumi up on a machine without the cluster's keys",
+    ),
+    "CW8058": Meaning(
+        "A cluster that pulls has nothing published to be proven against",
+        "One of its own nodes runs the gates, for what the signed pointer says. There is none in the store.",
+        "accept, after the store's files were removed",
     ),
     "CW8060": Meaning(
         "A locked build is in no repository any more",
@@ -212,5 +149,48 @@ CODES: Mapping[str, Meaning] = {
         "The key that signs kernel modules cannot be used",
         "`software.module_signing` names a private key and its certificate, which are looked at first.",
         "software: {module_signing: {key: mok.key, certificate: other.pem}}",
+    ),
+    "CW8070": Meaning(
+        "Nobody to ask about this plan",
+        "`--live` asks the account of the one cloud that would make the cluster.",
+        "plan --live clusters/lab.yaml",
+    ),
+    "CW8087": Meaning(
+        "A node cannot be read like this",
+        "A journal is on its node. A cloud hands a console out as it is at that moment; a BMC has it, too.",
+        "logs aws-p5 gpu-001, which does not answer",
+    ),
+    "CW8090": Meaning(
+        "An image is of other software",
+        "A machine made from it would install and build at its first boot what it was to bring along.",
+        'pools: {gpu: {image: "built:48de648fc746a76f"}}, after a change of the lock',
+    ),
+    "CW8110": Meaning(
+        "A description without switches",
+        "Cables follow from the switches, and clusterwright makes none up.",
+        "clusterwright cabling of a description without `fabric.switches`",
+    ),
+    "CW8111": Meaning(
+        "Not the output of ibnetdiscover",
+        "A fabric is compared with what that tool prints; half of it would look like missing cables.",
+        "clusterwright verify fabric FILE --discovered notes.txt",
+    ),
+    "CW8112": Meaning(
+        "InfiniBand's tools cannot look at the fabric",
+        "ibnetdiscover and iblinkinfo need a card on the fabric, where they run, and rights on it.",
+        "clusterwright verify fabric FILE on a laptop",
+    ),
+    "CW8113": Meaning(
+        "A file of these tools cannot be read",
+        "It is not there, or not readable for who runs the command.",
+        "clusterwright verify fabric FILE --discovered /nowhere",
+    ),
+    "CW8114": Meaning(
+        "A description without racks",
+        "What stands where is said by `racks` of pools, and by the rooms of a site.",
+        "clusterwright racks of a description without `racks`",
+    ),
+    "CW8115": Meaning(
+        "No such rack", "A rack is named as the description names it.", "racks hall.yaml --rack a99"
     ),
 }

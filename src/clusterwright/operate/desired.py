@@ -16,7 +16,7 @@ from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate import vendor_keys
 from clusterwright.operate.home import ClusterHome
-from clusterwright.operate.keys import cluster_keys, secrets_beside
+from clusterwright.operate.keys import cluster_keys, no_keys, secrets_beside
 from clusterwright.operate.module_signing import SigningPair, signing_pair
 from clusterwright.operate.pull.wheels import lock
 from clusterwright.render.file import NodeFile
@@ -66,8 +66,13 @@ class Desired:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     @cached_property
-    def attachments(self) -> Mapping[str, str]:
-        """Texts of files beside the description that decide what nodes are."""
+    def sketch(self) -> Bundle:
+        """The same without secrets and vendors' keys, which come over the network: for a look ahead."""
+        return Bundle(self.handoff, self.files, no_keys(self.handoff), self.beside)
+
+    @cached_property
+    def beside(self) -> Mapping[str, str]:
+        """Texts of the files beside the description that decide what nodes are."""
         texts, missing = {}, []
         for path in generated.attachments(self.handoff):
             try:
@@ -77,6 +82,12 @@ class Desired:
                 missing.append(Finding("CW8004", Where(path), f"cannot be read ({error})", remedy))
         if missing:
             raise Refused(missing)
+        return texts
+
+    @cached_property
+    def attachments(self) -> Mapping[str, str]:
+        """All texts that decide what nodes are."""
+        texts = dict(self.beside)
         if self._signing:
             texts[self.handoff.software["module_signing"]["certificate"]] = self._signing.certificate
         return {**texts, **vendor_keys.texts(self.handoff, self.home.root / "vendor-keys")}

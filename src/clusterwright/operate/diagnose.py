@@ -6,18 +6,19 @@ import io
 import json
 import re
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 
 from clusterwright.accept.likely import Evidence, LikelyCause, likely, of_report
 from clusterwright.event import Event, Report
 from clusterwright.finding import Refused
+from clusterwright.handoff import Handoff
 from clusterwright.operate.asked import EVERYWHERE, ON_CONTROLLERS, ON_GPU_NODES
 from clusterwright.operate.cluster import Cluster
-from clusterwright.operate.remote import run_on
+from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.remote import NO_ANSWER, run_on
 
 NODES_AT_ONCE = 16
 LINES_KEPT = 4000
@@ -50,13 +51,11 @@ def diagnose(cluster: Cluster, archive: Path, report: Report) -> Diagnosis:
 
     with ThreadPoolExecutor(NODES_AT_ONCE) as pool:
         collected = dict(zip(names, pool.map(collect, names), strict=True))
-    causes = tuple(likely(_evidence(collected)))
+    causes = tuple(likely(evidence_in(collected)))
     files = {
         f"nodes/{name}/{file}": text for name, found in collected.items() for file, text in found.items()
     }
-    files |= dict(_of_operator(cluster))
-    files["causes.json"] = json.dumps([asdict(cause) for cause in causes], indent=1, default=str)
-    _write(archive, {path: _without_secrets(text) for path, text in files.items()})
+    pack(archive, files | dict(of_operator(cluster.home, cluster.handoff)), causes)
     unreachable = tuple(name for name, found in collected.items() if "versions.txt" not in found)
     return Diagnosis(archive, causes, unreachable)
 
@@ -64,11 +63,11 @@ def diagnose(cluster: Cluster, archive: Path, report: Report) -> Diagnosis:
 def _of_node(cluster: Cluster, name: str) -> Iterator[tuple[str, str]]:
     for file, console in (("journal.log", False), ("console.log", True)):
         try:
-            yield file, "\n".join(_last(cluster.machines.logs(name, console=console)))
+            yield file, "\n".join(cluster.machines.logs(name, console=console, last=LINES_KEPT))
         except Refused as refusal:
             yield file, str(refusal)
     target = cluster.targets.get(name)
-    if target is None or run_on(target, "true", timeout=10).code == 255:
+    if target is None or run_on(target, "true", timeout=10).code == NO_ANSWER:
         return
     for file, command in _asked(cluster, name).items():
         answer = run_on(target, command)
@@ -82,15 +81,9 @@ def _asked(cluster: Cluster, name: str) -> Mapping[str, str]:
     return {**EVERYWHERE, **ON_GPU_NODES.get(vendor, {}), **controls}
 
 
-def _last(lines: Iterable[str]) -> list[str]:
-    kept = list(islice(lines, 200_000))
-    return kept[-LINES_KEPT:]
-
-
-def _of_operator(cluster: Cluster) -> Iterator[tuple[str, str]]:
+def of_operator(home: ClusterHome, handoff: Handoff) -> Iterator[tuple[str, str]]:
     """The hand-off, the last acceptance and what the last runs said; never the keys."""
-    home = cluster.home
-    yield "handoff.json", cluster.handoff.dumps()
+    yield "handoff.json", handoff.dumps()
     for page in sorted(home.reports.glob("accept.*")):
         yield f"reports/{page.name}", page.read_text()
     for run in sorted(home.runs.glob("*"))[-RUNS_KEPT:]:
@@ -98,13 +91,20 @@ def _of_operator(cluster: Cluster) -> Iterator[tuple[str, str]]:
             yield f"runs/{run.name}/{log.parent.name}.log", log.read_text(errors="replace")
 
 
-def _evidence(collected: Mapping[str, Mapping[str, str]]) -> Iterator[Evidence]:
+def evidence_in(collected: Mapping[str, Mapping[str, str]]) -> Iterator[Evidence]:
     for name, found in collected.items():
         for file, text in found.items():
             if file == "gate.json":
                 yield of_report(name, text)
             elif file.endswith((".log", ".txt")):
                 yield Evidence(name, file.rpartition(".")[0], text)
+
+
+def pack(archive: Path, files: Mapping[str, str], causes: tuple[LikelyCause, ...]) -> None:
+    """One archive, without secrets."""
+    rows = json.dumps([asdict(cause) for cause in causes], indent=1, default=str)
+    texts = {**files, "causes.json": rows}
+    _write(archive, {path: _without_secrets(text) for path, text in texts.items()})
 
 
 def _without_secrets(text: str) -> str:

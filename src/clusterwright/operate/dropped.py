@@ -8,7 +8,6 @@ from clusterwright.finding import Finding, Where
 from clusterwright.handoff import Handoff
 
 _SAID = (
-    re.compile(r"no available installation candidate for (\S+)=(\S+)"),  # ansible.builtin.apt
     re.compile(r"Version '(?P<version>[^']+)' for '(?P<name>[^']+)' was not found"),  # apt-get
     re.compile(r"No package (\S+?)-(\d\S*) available"),  # ansible.builtin.dnf
 )

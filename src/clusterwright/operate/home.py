@@ -124,21 +124,20 @@ class ClusterHome:
         shutil.rmtree(self.root, ignore_errors=True)
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """One writer at a time; a second one is refused with the first one's process ID."""
+    def locked(self, of: str = "") -> Iterator[None]:
+        """One writer at a time; a second one is refused with the first one's process ID.
+
+        `of`: a part that has a lock of its own."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stream = self._lock_file.open("a+")
+        file = self.root.parent / ".".join(["", self.name, *filter(None, [of]), "lock"])
+        stream = file.open("a+")
         try:
             self._claim(stream)
             yield
         finally:
             if not self.root.exists():
-                self._lock_file.unlink(missing_ok=True)
+                file.unlink(missing_ok=True)
             stream.close()
-
-    @property
-    def _lock_file(self) -> Path:
-        return self.root.parent / f".{self.name}.lock"
 
     def _claim(self, stream: TextIO) -> None:
         try:

@@ -22,11 +22,18 @@ _PLAYED = b"simulated: a node of a lab is given no secret of a site\n"
 
 def cluster_keys(home: ClusterHome, handoff: Handoff) -> Mapping[str, bytes]:
     """Path on the node → key. The same keys for the life of the cluster."""
+    return {path: _key(home.keys / Path(path).name) for path in _paths(handoff)}
+
+
+def no_keys(handoff: Handoff) -> Mapping[str, bytes]:
+    """Where keys and secrets lie on nodes, without any: for what depends on none."""
+    return dict.fromkeys((*_paths(handoff), *secrets_of_shares(handoff)), b"")
+
+
+def _paths(handoff: Handoff) -> list[str]:
     # auth/slurm exists from Slurm 23.11 on: https://slurm.schedmd.com/authentication.html (2026-11)
     paths = [MUNGE_KEY if handoff.scheduler["release"] == "22.05" else SLURM_KEY]
-    if handoff.scheduler["rest"]:
-        paths.append(JWT_KEY)
-    return {path: _key(home.keys / Path(path).name) for path in paths}
+    return [*paths, JWT_KEY] if handoff.scheduler["rest"] else paths
 
 
 def secrets_beside(folder: Path, handoff: Handoff) -> Mapping[str, bytes]:

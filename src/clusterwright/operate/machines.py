@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clusterwright.converge.target import Target
 from clusterwright.event import Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff
-from clusterwright.operate.pull.store import Store
-from clusterwright.plan.model import Ground
-from clusterwright.plan.software import Lock
+
+if TYPE_CHECKING:
+    from clusterwright.operate.pull.store import Store
+    from clusterwright.plan.model import Ground
+    from clusterwright.plan.software import Lock
 
 Install = Callable[[Target], None]
 """Installs everything a node may need, on a builder that then becomes the image."""
@@ -54,5 +56,9 @@ class Machines(Protocol):
     def destroy(self, report: Report) -> None:
         """Leave nothing, also of a half-made cluster."""
 
-    def logs(self, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
-        """Journal or console of a node, line by line, also of one that does not answer."""
+    def logs(
+        self, node: str, *, follow: bool = False, console: bool = False, last: int | None = None
+    ) -> Iterator[str]:
+        """Journal or console of a node, line by line, also of one that does not answer.
+
+        `last`: no more than so many, the newest."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from clusterwright.converge.target import Target
+from typing import Protocol
+
 from clusterwright.event import Event, Report
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.course import Wishes
+from clusterwright.operate.nodes import typed
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prepare import described
-from clusterwright.operate.queue import ROLL, STOPPED, TAKES_JOBS
-from clusterwright.operate.remote import run_on
+from clusterwright.operate.queue import ROLL, STOPPED, TAKES_JOBS, Queue
+from clusterwright.operate.remote import Reached, run_on
 from clusterwright.operate.source import Source
-from clusterwright.operate.up import Wishes, up
+from clusterwright.operate.up import up
 from clusterwright.plan.outline import Outline
-from clusterwright.spec.nodeset import expand
 
 RESUME_SECONDS = 30.0
 _LOGGED = ("clusterwright: gate ", STOPPED)
@@ -33,7 +35,18 @@ def replace(cluster: Cluster, text: str, report: Report, *, disturb: bool = Fals
     return up(cluster.applied(), report, Wishes(replace=names, only=names, disturb=disturb))
 
 
-def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: bool = True) -> bool:
+class Asked(Protocol):
+    """A cluster whose Slurm can be asked from here: of a lab, or through the door that a cloud has."""
+
+    @property
+    def name(self) -> str: ...
+
+    def nodes(self, text: str) -> tuple[str, ...]: ...
+    def queue(self) -> Queue: ...
+    def reach(self, node: str) -> Reached: ...
+
+
+def drain(cluster: Asked, text: str, report: Report, *, reason: str, wait: bool = True) -> bool:
     """Give these nodes no new jobs, and wait for the running ones. False when some still run at the end."""
     names, queue = cluster.nodes(text), cluster.queue()
     queue.update(names, "drain", reason)
@@ -47,7 +60,7 @@ def drain(cluster: Cluster, text: str, report: Report, *, reason: str, wait: boo
     return done
 
 
-def resume(cluster: Cluster, text: str, report: Report) -> None:
+def resume(cluster: Asked, text: str, report: Report) -> None:
     """Give these nodes jobs again: a person says that they are repaired.
 
     One that a roll has stopped at may be half changed: its gates are told, and the roll goes on with it.
@@ -57,14 +70,14 @@ def resume(cluster: Cluster, text: str, report: Report) -> None:
     reasons = {name: reason for name, (_, reason) in queue.states().items() if name in names}
     for name, reason in reasons.items():
         if reason.startswith(_LOGGED):
-            _settle(cluster.targets[name])
+            _settle(cluster.reach(name))
         if reason.startswith(ROLL):
             words = f"known as repaired; `clusterwright up {cluster.name} --roll` goes on with it"
             report(Event("resume", "changed", words, name))
     free = tuple(name for name in names if not reasons.get(name, "").startswith(ROLL))
     if not free:
         return
-    queue.update(free, "resume")
+    queue.resume(free)
     late = queue.take_up(free, RESUME_SECONDS, TAKES_JOBS)
     for name in free:
         taken = name not in late
@@ -73,20 +86,16 @@ def resume(cluster: Cluster, text: str, report: Report) -> None:
         )
 
 
-def _settle(node: Target) -> None:
+def _settle(node: Reached) -> None:
     """Tell the node's gates so: the kernel's log still has what was wrong."""
-    elevate = "" if node.user == "root" else "sudo -n "
-    run_on(node, f"{elevate}/usr/lib/clusterwright/gate --repaired", timeout=90)
+    gate = "/usr/lib/clusterwright/gate --repaired"
+    run_on(node, f'if [ "$(id -u)" = 0 ]; then {gate}; else sudo -n {gate}; fi', timeout=90)
 
 
 def _in_description(source: Source, text: str) -> tuple[str, ...]:
     outline = Outline(described(source).spec, {})
     known = {name for names in outline.names.values() for name in names or ()}
-    try:
-        names = tuple(expand(text))
-    except ValueError as error:
-        remedy = "Write it as Slurm does, for instance gpu-[001-004]"
-        raise refuse("CW8011", Where(path=text), str(error), remedy) from error
+    names = typed(text)
     unknown = [name for name in names if name not in known]
     if unknown:
         what = f"{', '.join(unknown)} is not in {source.file}"

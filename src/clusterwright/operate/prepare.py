@@ -11,6 +11,7 @@ from clusterwright.checks import check
 from clusterwright.finding import Finding, Refused, Severity
 from clusterwright.handoff import Handoff, from_plan
 from clusterwright.handoff.software import MIRROR
+from clusterwright.operate.baked import with_images
 from clusterwright.operate.lock import Settled, settled
 from clusterwright.operate.source import Source, rehearsal_name
 from clusterwright.plan import plan, rehearse
@@ -102,4 +103,6 @@ def prepare(
         lock=description.lock,
     )
     handoff = from_plan(planned)
-    return Prepared(planned, handoff, render(handoff), (*findings, *description.settled.notes))
+    files = render(handoff)
+    planned = with_images(planned, handoff, files, Path(description.loaded.file).parent, where)
+    return Prepared(planned, handoff, files, (*findings, *description.settled.notes))

@@ -9,7 +9,13 @@ from pathlib import Path
 
 from clusterwright.finding import Where, refuse
 
-_PACKAGES = {"apt-ftparchive": "apt-utils", "gpg": "gnupg", "skopeo": "skopeo"}
+_PACKAGES = {
+    "apt-ftparchive": "apt-utils",
+    "gpg": "gnupg",
+    "ibnetdiscover": "infiniband-diags",
+    "iblinkinfo": "infiniband-diags",
+    "skopeo": "skopeo",
+}
 
 
 class Failed(Exception):

@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from clusterwright.converge.target import Target
-from clusterwright.finding import Where, refuse
-from clusterwright.operate.remote import run_on
+from clusterwright.finding import Refused, Where, refuse
+from clusterwright.operate.remote import Reached, run_on
 from clusterwright.spec.nodeset import expand, fold
 
 _OURS = "clusterwright: "
@@ -18,7 +17,10 @@ ROLL = f"{_OURS}roll"
 """How the reason of a node begins that a rolling change holds."""
 STOPPED = f"{ROLL} stopped: gate "
 """The same, where a gate says why it goes on no further."""
-# `sinfo` marks what is wrong by a suffix: `*` does not answer, `$` maintenance, `~` powered down.
+PULLED = f"{_OURS}new bundle"
+"""The reason that a node which pulls gives for its own drain."""
+_MARKS = "*~#!%$@^-+"
+"""What `sinfo` puts behind a state: `*` does not answer, `$` maintenance, `~` powered down."""
 TAKES_JOBS = frozenset({"idle", "mixed", "allocated", "completing"})
 REGISTERED = TAKES_JOBS | {"drained", "draining"}
 OUT_OF_SERVICE = ("drain", "down", "fail", "error", "unknown")
@@ -26,6 +28,8 @@ OUT_OF_SERVICE = ("drain", "down", "fail", "error", "unknown")
 _EMPTY = ("drained", "down")
 ANSWER_SECONDS = 60.0
 """How long a slurmctld that was just started anew may take to answer."""
+HEARD_SECONDS = 20.0
+"""How long such a one may take to hear of its nodes."""
 _JOBS_SHOWN = 8
 _STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
 
@@ -34,7 +38,7 @@ _STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
 class Queue:
     """Slurm as seen from the controller."""
 
-    controller: Target
+    controller: Reached
 
     def jobs_on(self, nodes: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Started jobs by node, only nodes of `nodes` that have any. Empty when Slurm is not up."""
@@ -55,16 +59,32 @@ class Queue:
 
     def update(self, nodes: Iterable[str], state: str, reason: str = "") -> None:
         """`scontrol update` of nodes; a refusal of Slurm's is a finding."""
+        if refused := self._ask(nodes, state, reason):
+            raise refused
+
+    def resume(self, nodes: Iterable[str]) -> None:
+        """Give these nodes jobs again.
+
+        Slurm calls that an invalid state of a node that takes jobs already, as one may since it was looked
+        at: its slurmd registered, or its own gate resumed it. And of one not heard since slurmctld started.
+        """
+        left, deadline = sorted(nodes), time.monotonic() + HEARD_SECONDS
+        while left and (refused := self._ask(left, "resume")):
+            states = self.states()
+            left = [name for name in left if states.get(name, ("", ""))[0].rstrip(_MARKS) not in TAKES_JOBS]
+            if left and time.monotonic() > deadline:
+                raise refused
+            time.sleep(0.2)
+
+    def _ask(self, nodes: Iterable[str], state: str, reason: str = "") -> Refused | None:
+        """None where Slurm took it."""
         folded = fold(nodes)
         words = ["scontrol", "update", f"nodename={folded}", f"state={state}"]
         answer = run_on(self.controller, shlex.join([*words, *([f"reason={reason}"] if reason else [])]))
-        if answer.code:
-            raise refuse(
-                "CW8010",
-                Where(path=folded),
-                f"Slurm refused to update {folded}: {(answer.error or answer.output).strip()}",
-                "`clusterwright status` shows the node's state",
-            )
+        if not answer.code:
+            return None
+        what = f"Slurm refused to update {folded}: {(answer.error or answer.output).strip()}"
+        return refuse("CW8010", Where(path=folded), what, "`clusterwright status` shows the node's state")
 
     def take_away(self, nodes: Collection[str]) -> None:
         """Set nodes DOWN that are about to go. A drain of a person's stays as it is, with its reason;
@@ -94,7 +114,7 @@ class Queue:
                 return late
             down = [node for node in late if states.get(node, ("", ""))[0] == "down"]
             if down:
-                self.update(down, "resume")
+                self._ask(down, "resume")  # refused of one that came back since: the next look sees it
             time.sleep(0.2)
 
     def wait_until_heard(self, patience: float) -> None:

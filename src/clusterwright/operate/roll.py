@@ -67,7 +67,7 @@ def _give_back(queue: Queue, nodes: Collection[str]) -> None:
     """Nothing was done to them yet."""
     held = sorted(set(queue.held()) & {*nodes})
     if held:
-        queue.update(held, "resume")
+        queue.resume(held)
 
 
 def outlasted(cluster: str, nodes: Collection[str]) -> Finding:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from clusterwright.finding import Where, refuse
 from clusterwright.operate.home import ClusterHome, known_clusters, write_atomically
-from clusterwright.plan.software import beside
-from clusterwright.spec.load import load
 
 REHEARSAL_SUFFIX = "-lab"
 
@@ -40,7 +38,13 @@ class Source:
 
 
 def copy(description: Path, to: Path) -> None:
-    """A description with its lock, if it has one."""
+    """A description with its files of machines, and with its lock if it has one."""
+    from clusterwright.plan.software import beside
+    from clusterwright.spec.load import load, machine_files
+    from clusterwright.spec.machines import kept_as
+
+    for path, site in machine_files(load(description)):
+        write_atomically(kept_as(to, site.machines or ""), path.read_text())
     write_atomically(to, description.read_text())
     lock = beside(description)
     if lock.exists():
@@ -78,10 +82,17 @@ def rehearsal_name(cluster: str) -> str:
     return cluster[: 40 - len(REHEARSAL_SUFFIX)].rstrip("-") + REHEARSAL_SUFFIX
 
 
+def is_description(target: str) -> bool:
+    """A file, as against a cluster's name: it has a slash or YAML's suffix."""
+    return "/" in target or target.endswith((".yaml", ".yml"))
+
+
 def cluster_home(name_or_file: str) -> ClusterHome:
     """The home of a cluster that exists. Raises Refused when there is none."""
     name = name_or_file
-    if "/" in name_or_file or name_or_file.endswith((".yaml", ".yml")):
+    if is_description(name_or_file):
+        from clusterwright.spec.load import load  # slow to import, and a name is the common case
+
         name = load(name_or_file).spec.cluster
         if not ClusterHome.of(name).exists() and ClusterHome.of(rehearsal_name(name)).exists():
             name = rehearsal_name(name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.prove import was_accepted
+from clusterwright.operate.pull.proof import proof_in
 from clusterwright.operate.pull.reports import NodeReport, Reports, host_keys
 
 
@@ -41,6 +42,8 @@ class ClusterStatus:
     """Whether slurmctld answered."""
     pulls: bool = False
     """Whether its nodes converge themselves."""
+    proof: str = ""
+    """What one of these said last of the cluster as a whole."""
 
     @property
     def healthy(self) -> bool:
@@ -54,7 +57,7 @@ def status(cluster: Cluster) -> ClusterStatus:
     states = queue.states()
     jobs: Mapping[str, tuple[str, ...]] = queue.jobs_on(set(handoff.by_name)) if states else {}
     pulls = handoff.cluster["converge"] == "pull"
-    reports = _reports(cluster) if pulls else {}
+    reports, proof = _reports(cluster) if pulls else ({}, "")
     nodes = tuple(
         NodeStatus(
             name=node.name,
@@ -73,9 +76,10 @@ def status(cluster: Cluster) -> ClusterStatus:
     simulated = any(site["simulated"] for site in handoff.site.values())
     release = str(handoff.scheduler["release"])
     accepted = was_accepted(cluster.home)
-    return ClusterStatus(handoff.name, simulated, release, accepted, nodes, bool(states), pulls)
+    return ClusterStatus(handoff.name, simulated, release, accepted, nodes, bool(states), pulls, proof)
 
 
-def _reports(cluster: Cluster) -> Mapping[str, NodeReport]:
-    store = cluster.machines.store(cluster.handoff, serve=False)
-    return Reports(store, host_keys(cluster.targets)).now()
+def _reports(cluster: Cluster) -> tuple[Mapping[str, NodeReport], str]:
+    store, keys = cluster.machines.store(cluster.handoff, serve=False), host_keys(cluster.targets)
+    proof = proof_in(store, cluster.handoff, keys)
+    return Reports(store, keys).now(), proof.words if proof else ""

@@ -23,7 +23,9 @@ from clusterwright.operate.prepare import Prepared, described, prepare
 from clusterwright.operate.provider import machines_of
 from clusterwright.operate.pull.bake import equip
 from clusterwright.operate.pull.converge import start_with
+from clusterwright.operate.pull.proof import Proof, proof_in
 from clusterwright.operate.pull.publish import wheels_of
+from clusterwright.operate.pull.reports import host_keys
 from clusterwright.operate.pull.secrets import unmet as unmet_to_pull
 from clusterwright.operate.pull.store import Store
 from clusterwright.operate.queue import Queue
@@ -80,6 +82,10 @@ class Work:
     def store(self) -> Store | None:
         """Where nodes that pull find their bundle."""
         return self.machines.store(self.handoff) if self.pulls else None
+
+    def proof(self) -> Proof | None:
+        """What was last said of a cluster that pulls, before this work."""
+        return proof_in(self.store, self.handoff, host_keys(self.targets)) if self.store else None
 
     def reboot(self, nodes: Collection[str], report: Report) -> None:
         report(Event("reboot", "started", "what is loaded is exchanged", fold(nodes)))

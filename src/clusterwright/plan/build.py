@@ -18,11 +18,12 @@ from clusterwright.plan.place import Layout
 from clusterwright.plan.pricing import cost
 from clusterwright.plan.slots import slots
 from clusterwright.plan.software.lock import Lock
+from clusterwright.plan.wiring.design import Design, Unbuildable, design
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import fold
 from clusterwright.spec.pool import Role
 from clusterwright.spec.scheduler import Partition
-from clusterwright.spec.site import Site
+from clusterwright.spec.site import OnpremSite, Site
 
 
 def plan(
@@ -37,9 +38,9 @@ def plan(
     """Expand a description that passed its checks.
 
     `ground` is by site name (`main` for a cluster with one site); `previous` gives the addresses that nodes
-    have already. Without a `lock` there is no software but the distribution's. `catalog`: other machine types
-    than those that come with clusterwright. A description that cannot be expanded is refused as CW1200; the
-    checks say why and where.
+    have already; members of groups have no other. Without a `lock` there is no software but the
+    distribution's. `catalog`: other machine types than those that come with clusterwright. A description that
+    cannot be expanded is refused as CW1200; the checks say why and where.
     """
     outline = Outline(spec, ground or {}, catalog or shipped())
     release = outline.slurm_release
@@ -79,11 +80,11 @@ def _machines(outline: Outline) -> Iterator[Hardware]:
 
 
 def _nodes(outline: Outline, previous: Mapping[str, str]) -> Iterator[PlannedNode]:
-    addresses = _addresses(outline, previous)
+    addresses, switches = _addresses(outline, previous), _design(outline)
     for pool, description in outline.spec.pools.items():
         site = outline.site_names[pool] or ""
         spine = "spine" if len(outline.sites) == 1 else f"spine-{site}"
-        layout = Layout(pool, description, outline.spec.fabric, spine)
+        layout = Layout(pool, description, outline.spec.fabric, spine, switches)
         roles = tuple(role.value for role in Role if role in description.roles)
         for position, name in enumerate(outline.names[pool] or ()):
             place = layout.at(position)
@@ -100,6 +101,13 @@ def _nodes(outline: Outline, previous: Mapping[str, str]) -> Iterator[PlannedNod
             )
 
 
+def _design(outline: Outline) -> Design | None:
+    try:
+        return design(outline)
+    except Unbuildable as problem:
+        raise _impossible(f"fabric.{problem.field}", str(problem)) from problem
+
+
 def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
     by_site: dict[str, dict[str, Sequence[str]]] = {}
     for pool, names in outline.names.items():
@@ -113,10 +121,21 @@ def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
         kept, members = reserved(provider), [name for names in pools.values() for name in names]
         network = _network(outline, site, len(members))
         own = slots(pools, network, kept) if provider in CLOUDS else {}
-        addresses |= assign(members, network, kept, {**own, **previous})
+        known = {name: address for name, address in previous.items() if address}
+        addresses |= assign(members, network, kept, _held({**own, **known}, outline.sites[site]))
+        grouped = [pool for pool in pools if outline.spec.pools[pool].group]
+        addresses |= {name: previous.get(name, "") for pool in grouped for name in pools[pool]}
     if len(addresses) != sum(len(names or ()) for names in outline.names.values()):
         raise _impossible("pools", "two nodes have one name")
     return addresses
+
+
+def _held(before: Mapping[str, str], site: Site) -> dict[str, str]:
+    """The addresses that nodes have; one that is written down is its node's, whoever had it."""
+    file = site.known_machines if isinstance(site, OnpremSite) else None
+    written = {row.node: row.address for row in file.rows if row.address} if file else {}
+    taken = set(written.values())
+    return {**{name: address for name, address in before.items() if address not in taken}, **written}
 
 
 def _network(outline: Outline, site: str, nodes: int) -> IPv4Network:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.plan.cost import Cost
-from clusterwright.plan.software.lock import Lock
-from clusterwright.spec.cluster import ClusterSpec
+
+if TYPE_CHECKING:
+    from clusterwright.plan.software.lock import Lock
+    from clusterwright.spec.cluster import ClusterSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class PlannedNode:
     site: str
     machine: str
     address: str
+    """Empty for a member of a group that no machine has the name of yet."""
     rack: str | None = None
     block: str | None = None
     switches: tuple[str, ...] = ()
@@ -96,6 +100,8 @@ class ClusterPlan:
     """The software of every pool."""
     cost: Cost = field(default_factory=Cost)
     """Of machines that clouds make."""
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Node → digest of the image that its software makes, where a description names a built one."""
     rehearsal_of: tuple[str, ...] = field(default=())
     """Providers that this plan plays in the lab; empty when it is not a rehearsal."""
 

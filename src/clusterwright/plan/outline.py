@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+from typing import TYPE_CHECKING
 
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.hardware import Hardware
@@ -15,12 +16,16 @@ from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
 from clusterwright.plan.shares import mounted_shares
 from clusterwright.plan.subnets import node_network
+from clusterwright.spec.buckets import BUCKETS
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.nodeset import MAX_NODES, expand, size
 from clusterwright.spec.parallel import PARALLEL
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.site import Site
 from clusterwright.spec.storage import Share
+
+if TYPE_CHECKING:
+    from clusterwright.plan.floor.model import Floor
 
 SINGLE_SITE = "main"
 """Name of a cluster's only site."""
@@ -74,6 +79,13 @@ class Outline:
         found = self.networks.items()
         return {name: network and node_network(self.sites[name], network) for name, network in found}
 
+    @cached_property
+    def floors(self) -> tuple[Floor, ...]:
+        """What stands where, by site of own machines."""
+        from clusterwright.plan.floor.layout import floors
+
+        return tuple(floors(self))
+
     def network_text(self, site: str) -> str:
         """The site's own network, else the one that its provider picked, else a free default."""
         ground = self.ground.get(site, Ground())
@@ -84,6 +96,11 @@ class Outline:
         wanted = self.spec.pools[pool]
         return size(wanted.nodes) if wanted.nodes is not None else wanted.count or 1
 
+    def watts(self, pool: str) -> int | None:
+        """The most that one machine of a pool draws: as the site says, else as the catalog does."""
+        racks, hardware = self.spec.pools[pool].racks, self.hardware[pool]
+        return (racks.power if racks else None) or (hardware.power_watts if hardware else None)
+
     def capacity(self, pool: str) -> str:
         """How a pool's machines are got."""
         wanted = self.spec.pools[pool].capacity
@@ -93,10 +110,14 @@ class Outline:
         return ((name, pool) for name, pool in self.spec.pools.items() if role in pool.roles)
 
     def mounted(self, pool: str) -> Mapping[str, Share]:
-        """The shares that a pool's nodes mount: parallel file systems are for where people and jobs are."""
+        """The shares that a pool's nodes mount: some file systems are only for where people and jobs are."""
         jobs = bool({Role.COMPUTE, Role.LOGIN} & set(self.spec.pools[pool].roles))
         shares = mounted_shares(self.spec)
-        return {path: share for path, share in shares.items() if jobs or not isinstance(share, PARALLEL)}
+        return {
+            path: share
+            for path, share in shares.items()
+            if jobs or not isinstance(share, (*PARALLEL, *BUCKETS))
+        }
 
     @cached_property
     def slurm_release(self) -> str | None:

@@ -16,12 +16,12 @@ from clusterwright.plan.picture import Picture, mermaid
 from clusterwright.spec.load import load
 
 FILE = Path("docs/networks.md")
-_FOLDERS = (Path("clusters"), Path("tests/synthesis/cases"))
 _DRAWN = (
     "aws-p5",
     "aws-p6",
     "aws-storage",
     "aws-existing-vpc",
+    "aws-closed",
     "gcp-a3-mega",
     "gcp-a3-ultra",
     "gcp-a4x",
@@ -48,7 +48,7 @@ _LEAD = (
 
 def _sections() -> Iterator[str]:
     for name in _DRAWN:
-        file = next(folder / f"{name}.yaml" for folder in _FOLDERS if (folder / f"{name}.yaml").exists())
+        file = Path(f"clusters/{name}.yaml")
         lead = file.read_text(encoding="utf-8").splitlines()
         said = next(line for line in lead if line.startswith("# ") and "$schema" not in line)
         made = plan(load(file).spec)

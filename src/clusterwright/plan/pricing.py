@@ -1,4 +1,4 @@
-"""From a description to what its machines cost."""
+"""From a description to what it costs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from clusterwright.catalog.choice import CLOUDS
 from clusterwright.catalog.offers import Price
 from clusterwright.plan.cost import Cost, PoolCost
 from clusterwright.plan.outline import Outline
+from clusterwright.plan.service_cost import metered, services
+from clusterwright.spec.pool import Role
+
+_BOUGHT = frozenset({"reservation", "capacity-block", "dense"})
+"""Ways to get machines that are paid whether machines run or not."""
 
 
 def cost(outline: Outline) -> Cost:
-    """The cost of every pool that a cloud makes, in the order of the description."""
-    return Cost(tuple(_pools(outline)))
+    """The cost of everything that a cloud makes, in the order of the description."""
+    pools = tuple(_pools(outline))
+    return Cost(pools, tuple(services(outline, pools)), tuple(metered(outline)))
 
 
 def _pools(outline: Outline) -> Iterator[PoolCost]:
@@ -23,7 +29,8 @@ def _pools(outline: Outline) -> Iterator[PoolCost]:
         model, region = outline.capacity(name), str(getattr(site, "region", ""))
         price = _price(outline, pool.machine, region, model)
         elsewhere = None if price else _elsewhere(outline, pool.machine, model)
-        yield PoolCost(name, pool.machine, region, outline.count(name), model, price, elsewhere)
+        stays = Role.COMPUTE not in pool.roles or model in _BOUGHT
+        yield PoolCost(name, pool.machine, region, outline.count(name), model, price, elsewhere, stays)
 
 
 def _price(outline: Outline, machine: str, region: str, model: str) -> Price | None:

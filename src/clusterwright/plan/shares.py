@@ -42,16 +42,10 @@ def _mounted(spec: ClusterSpec, mount: str, share: Share) -> Share:
             server = server_name(spec, mount)
             return ExistingNfs(kind="nfs", server=server, export=EXPORT, options=_NFS)
         case ManagedLustre():
-            mgs = [f"{server_name(spec, mount)}@tcp"]
-            served = Lustre(kind="lustre", mgs=mgs, file_system=share.file_system)
-            return served.model_copy(update={"throughput": share.throughput})
+            return _lustre(spec, mount, share.file_system, share.throughput)
         case FsxLustre():
-            return Lustre(
-                kind="lustre",
-                mgs=[f"{server_name(spec, mount)}@tcp"],
-                file_system=NOT_YET,
-                throughput=share.throughput,
-            )
+            made = _lustre(spec, mount, NOT_YET, share.throughput)
+            return made.model_copy(update={"networks": {"efa": [], "tcp": []}}) if share.efa else made
         case Efs():
             server = server_name(spec, mount)
             return ExistingNfs(kind="nfs", server=server, export="/", options=_EFS)
@@ -60,3 +54,9 @@ def _mounted(spec: ClusterSpec, mount: str, share: Share) -> Share:
             return ExistingNfs(kind="nfs", server=server, export="/fsx", options=_OPENZFS)
         case _:
             return share
+
+
+def _lustre(spec: ClusterSpec, mount: str, file_system: str, throughput: int | None) -> Lustre:
+    """The rate is a number here and a text with its unit in a description, so it is not validated again."""
+    made = Lustre(kind="lustre", mgs=[f"{server_name(spec, mount)}@tcp"], file_system=file_system)
+    return made.model_copy(update={"throughput": throughput})

@@ -7,7 +7,7 @@ the network, in the order of the description, and each node the place of its num
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
 from clusterwright.catalog.subnets import Reserved
@@ -20,6 +20,11 @@ _NUMBER = re.compile(r"\d{1,9}$")
 def part_size(network: IPv4Network, kept: Reserved) -> int:
     """How many nodes of one pool have a place of their own."""
     return max(0, network.num_addresses // PARTS - kept.first - kept.last)
+
+
+def parts(network: IPv4Network) -> Iterator[IPv4Network]:
+    """In the order of the pools."""
+    return network.subnets(prefixlen_diff=PARTS.bit_length() - 1)
 
 
 def slots(pools: Mapping[str, Sequence[str]], network: IPv4Network, kept: Reserved) -> dict[str, str]:

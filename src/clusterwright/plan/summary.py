@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from clusterwright.catalog.hardware import Hardware
-from clusterwright.plan.cost import PoolCost
+from clusterwright.plan.cost import PARTS, Metered, PoolCost, ServiceCost
+from clusterwright.plan.floor import Floor, Watts, watts
+from clusterwright.plan.floor.power import site_watts, terms
 from clusterwright.plan.model import ClusterPlan, PlannedNode
+from clusterwright.plan.outline import Outline
+from clusterwright.plan.owning import OwnCost, own_costs
 from clusterwright.spec.nodeset import fold
 
 
@@ -45,6 +49,50 @@ class PoolFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class ServiceFigures:
+    """Something beside machines. `usd_per_hour` is None where no source tells."""
+
+    part: str
+    name: str
+    service: str
+    region: str
+    usd_per_hour: float | None
+    price_date: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredFigures:
+    """What is paid by how much it is used: in no sum."""
+
+    name: str
+    unit: str
+    usd: float
+    price_date: str
+
+
+@dataclass(frozen=True, slots=True)
+class RackFigures:
+    """Racks of own machines that draw the same, with switches and whatever else stands in them."""
+
+    names: str
+    watts: int
+    unknown: int
+    """Devices in each of them of unknown draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFigures:
+    """Own machines of one site: their power by rack, and the sum with what it is made of."""
+
+    site: str
+    watts: int
+    unknown: int
+    terms: tuple[str, ...]
+    """`127 × hgx-h100-8gpu 10.2 kW` …"""
+    racks: tuple[RackFigures, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The whole cluster. `watts` sums what is known; `nodes_of_unknown_watts` are not in it. So do prices."""
 
@@ -57,13 +105,22 @@ class Summary:
     watts: int
     nodes_of_unknown_watts: int
     usd_per_hour: float | None
-    """None where nothing is known, or no cloud makes anything."""
+    """With every node up, busy or idle. None where nothing is known, or no cloud makes anything."""
     usd_per_month: float | None
+    least_usd_per_hour: float | None
+    """With every compute node gone that is paid only as long as it runs."""
+    parts: Mapping[str, float]
+    """US dollars an hour of pools, storage and network, as far as known."""
+    services: tuple[ServiceFigures, ...]
+    metered: tuple[MeteredFigures, ...]
     nodes_of_unknown_price: int
     topology: str
     leaves: int
     blocks: int
     racks: int
+    own: tuple[SiteFigures, ...]
+    """Sites of own machines that stand in racks."""
+    own_costs: tuple[OwnCost, ...]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -74,9 +131,10 @@ def summary(plan: ClusterPlan) -> Summary:
     by_pool: dict[str, list[PlannedNode]] = {}
     for node in plan.nodes:
         by_pool.setdefault(node.pool, []).append(node)
+    outline = Outline(plan.spec, {})
     costs = {cost.pool: cost for cost in plan.cost.pools}
     pools = tuple(
-        _pool(pool, nodes, plan.hardware[nodes[0].machine], costs.get(pool))
+        _pool(pool, nodes, plan.hardware[nodes[0].machine], outline.watts(pool), costs.get(pool))
         for pool, nodes in by_pool.items()
     )
     compute = [plan.hardware[node.machine] for node in plan.with_role("compute")]
@@ -91,15 +149,31 @@ def summary(plan: ClusterPlan) -> Summary:
         nodes_of_unknown_watts=sum(pool.nodes for pool in pools if pool.watts is None),
         usd_per_hour=plan.cost.usd_per_hour if plan.cost.dates else None,
         usd_per_month=plan.cost.usd_per_month if plan.cost.dates else None,
+        least_usd_per_hour=plan.cost.least_usd_per_hour if plan.cost.dates else None,
+        parts={part: plan.cost.of(part) for part in PARTS} if plan.cost.dates else {},
+        services=tuple(_service(one) for one in plan.cost.services),
+        metered=tuple(_metered(one) for one in plan.cost.metered),
         nodes_of_unknown_price=sum(cost.nodes for cost in plan.cost.unpriced),
         topology=plan.spec.fabric.topology,
         leaves=_different(node.switches[0] for node in plan.nodes if node.switches),
         blocks=_different(node.block for node in plan.nodes if node.block),
         racks=_different(node.rack for node in plan.nodes if node.rack),
+        own=tuple(_site(floor) for floor in outline.floors if floor.racks),
+        own_costs=tuple(own_costs(outline)),
     )
 
 
-def _pool(pool: str, nodes: list[PlannedNode], row: Hardware, cost: PoolCost | None) -> PoolFigures:
+def _site(floor: Floor) -> SiteFigures:
+    alike: dict[Watts, list[str]] = {}
+    for rack in floor.racks.values():
+        alike.setdefault(watts([rack]), []).append(rack.name)
+    racks = (RackFigures(fold(names), *drawn) for drawn, names in alike.items())
+    return SiteFigures(floor.site, *site_watts(floor), tuple(terms(floor)), tuple(racks))
+
+
+def _pool(
+    pool: str, nodes: list[PlannedNode], row: Hardware, each: int | None, cost: PoolCost | None
+) -> PoolFigures:
     cards = Counter((nic.kind, nic.gbps) for nic in row.nics)
     return PoolFigures(
         pool=pool,
@@ -112,11 +186,20 @@ def _pool(pool: str, nodes: list[PlannedNode], row: Hardware, cost: PoolCost | N
         gpu_type=row.gpu_type,
         gpu_memory_mib=row.gpu_memory_mib,
         cards=tuple(Cards(kind, gbps, count) for (kind, gbps), count in sorted(cards.items())),
-        watts=None if row.power_watts is None else row.power_watts * len(nodes),
+        watts=None if each is None else each * len(nodes),
         capacity=cost.capacity if cost else None,
         usd_per_hour=cost.usd_per_hour if cost else None,
         price_date=cost.price.date if cost and cost.price else None,
     )
+
+
+def _service(cost: ServiceCost) -> ServiceFigures:
+    date = cost.price.date if cost.price else None
+    return ServiceFigures(cost.part, cost.name, cost.service, cost.region, cost.usd_per_hour, date)
+
+
+def _metered(cost: Metered) -> MeteredFigures:
+    return MeteredFigures(cost.name, cost.price.unit, cost.price.usd, cost.price.date)
 
 
 def _different(values: Iterable[object]) -> int:

@@ -1,4 +1,4 @@
-"""The life of a `clusterwright:pull:Acceptance`: a stack is green when its nodes say they are as wanted."""
+"""The life of a `clusterwright:pull:Acceptance`: green when nodes, and then the cluster, are accepted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clusterwright.plugin.working import Working
 
 Properties = Mapping[str, PropertyValue]
 _UNKNOWN = PropertyValue(rpc.UNKNOWN)
-_NOT_YET = {"nodes": _UNKNOWN, "hostKeys": _UNKNOWN}
+_NOT_YET = dict.fromkeys(("nodes", "hostKeys", "gates", "members", "addresses"), _UNKNOWN)
 _TEXTS = ("file", "handoff", "provider", "region", "bucket", "url", "signer")
 
 
@@ -42,7 +42,7 @@ class AcceptanceProvider(sdk.Provider):
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         old, new = request.old_state, request.new_inputs
-        watched = ("handoff", "digest", "machines", "signer", "bucket", "url")
+        watched = ("handoff", "digest", "machines", "groups", "signer", "bucket", "url")
         changed = [key for key in watched if old.get(key) != new.get(key)]
         detailed = {
             key: sdk.PropertyDiff(sdk.PropertyDiffKind.UPDATE, input_diff=True)
@@ -51,6 +51,8 @@ class AcceptanceProvider(sdk.Provider):
         }
         if any(state != ACCEPTED for state in _map(old.get("nodes")).values()):
             detailed["nodes"] = sdk.PropertyDiff(sdk.PropertyDiffKind.UPDATE, input_diff=False)
+        if old.get("gates") != PropertyValue(ACCEPTED):
+            detailed["gates"] = sdk.PropertyDiff(sdk.PropertyDiffKind.UPDATE, input_diff=False)
         return sdk.DiffResponse(changes=bool(detailed), diffs=list(detailed), detailed_diff=detailed)
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
@@ -68,7 +70,7 @@ class AcceptanceProvider(sdk.Provider):
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         seen = await asyncio.to_thread(self._clusters.look, _cluster(request.inputs, request.properties))
-        found = {**request.properties, "nodes": _of(seen.nodes)}
+        found = {**request.properties, "nodes": _of(seen.nodes), "gates": PropertyValue(seen.gates)}
         return sdk.ReadResponse(request.resource_id, found, dict(request.inputs))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
@@ -85,7 +87,12 @@ class AcceptanceProvider(sdk.Provider):
             work = partial(self._clusters.accept, cluster)
             accepted = await self._working.on(urn, timeout, work)
         except Exception as error:
-            unknown = Acceptance(dict.fromkeys(cluster.machines, "not known"), cluster.host_keys)
+            unknown = Acceptance(
+                dict.fromkeys({**cluster.machines, **cluster.members}, "not known"),
+                cluster.host_keys,
+                members=cluster.members,
+                addresses=cluster.addresses,
+            )
             raise PartlyMade(name, _unfinished(inputs, unknown, cluster.before), in_words(error)) from error
         if accepted.problem:
             raise PartlyMade(name, _unfinished(inputs, accepted, cluster.before), accepted.problem)
@@ -93,16 +100,41 @@ class AcceptanceProvider(sdk.Provider):
 
 
 def _cluster(values: Properties, olds: Properties) -> FarCluster:
-    """`olds`: what was so before; a host key holds as long as the node's machine is the same."""
+    """`olds`: what was so before; a host key holds as long as the node's machine is the same, and which
+    machine has the name of a group's node is not known here."""
     file, handoff, provider, region, bucket, url, signer = (_text(values[key]) for key in _TEXTS)
     machines, were = _map(values["machines"]), _map(olds.get("machines"))
-    keys = {node: key for node, key in _map(olds.get("hostKeys")).items() if were[node] == machines.get(node)}
+    known = _map(olds.get("hostKeys")).items()
+    keys = {node: key for node, key in known if were.get(node) == machines.get(node)}
     before = _text(olds["handoff"]) if olds else ""
-    return FarCluster(Path(file), handoff, provider, region, bucket, url, signer, machines, keys, before)
+    builds = "becomes" in values and _text(values["becomes"]) == "image"
+    return FarCluster(
+        Path(file),
+        handoff,
+        provider,
+        region,
+        bucket,
+        url,
+        signer,
+        machines,
+        keys,
+        builds,
+        before,
+        groups=_map(values.get("groups")),
+        members=_map(olds.get("members")),
+        addresses=_map(olds.get("addresses")),
+    )
 
 
 def _outputs(inputs: Properties, seen: Acceptance) -> dict[str, PropertyValue]:
-    return {**inputs, "nodes": _of(seen.nodes), "hostKeys": _of(seen.host_keys)}
+    said = {
+        "nodes": _of(seen.nodes),
+        "hostKeys": _of(seen.host_keys),
+        "gates": PropertyValue(seen.gates),
+        "members": _of(seen.members),
+        "addresses": _of(seen.addresses),
+    }
+    return {**inputs, **said}
 
 
 def _unfinished(inputs: Properties, seen: Acceptance, before: str) -> dict[str, PropertyValue]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -28,8 +28,16 @@ class FarCluster:
     """Node → ID of its machine."""
     host_keys: Mapping[str, str]
     """Node → the key that this very machine showed before."""
+    builds: bool = False
+    """Whether its machines are to become images, and not nodes."""
     before: str = ""
     """The hand-off that its nodes were accepted with last; empty when they never were."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Pool → group whose members are told the names of its nodes."""
+    members: Mapping[str, str] = field(default_factory=dict)
+    """Node → ID of the machine of a group that had its name last."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """Of these machines, by node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +46,21 @@ class Acceptance:
 
     nodes: Mapping[str, str]
     host_keys: Mapping[str, str]
+    gates: str = ""
+    """How the cluster as a whole came out: `accepted`, or each gate that failed; empty where none was run."""
+    members: Mapping[str, str] = field(default_factory=dict)
+    """Node → ID of the machine of a group that has its name."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """Of these machines, by node."""
 
     @property
     def problem(self) -> str:
         """In words, a line for each node that is not accepted; empty when all are."""
         others = {node: state for node, state in sorted(self.nodes.items()) if state != ACCEPTED}
-        return "\n".join(f"{node}: {state}" for node, state in others.items())
+        found = [f"{node}: {state}" for node, state in others.items()]
+        if not found and self.gates != ACCEPTED:
+            found.append(self.gates or "the gates of the cluster were not run")
+        return "\n".join(found)
 
 
 ACCEPTED = "accepted"

@@ -68,7 +68,7 @@ def _problems(outcome: Outcome) -> Iterator[str]:
         yield f"{name}: {node.status}: {node.failed_task or ''} {node.message}".strip()
     yield from map(str, outcome.failed)
     for gate in outcome.acceptance.failed if outcome.acceptance else ():
-        yield f"{gate.name} {gate.node}: expected {gate.expected}, seen {gate.seen}. {gate.remedy}".strip()
+        yield gate.words
 
 
 def _line(change: Change) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from clusterwright import __version__
@@ -32,13 +33,18 @@ _ASKED = {
     "url": "Address of the bucket as nodes see it.",
     "signer": "The public key whose signature nodes trust.",
     "machines": "IDs of machines by node.",
+    "groups": "By pool, the group whose members are told the names of its nodes.",
+    "becomes": "`image` for machines that are to be copied; without it, nodes.",
 }
 _SAID = {
     "digest": "Digest of everything but the hand-off that nodes become.",
     "nodes": "By node `accepted`, or what it is instead and why.",
+    "gates": "`accepted`, or each gate of the cluster as a whole that failed, with node and remedy.",
     "hostKeys": "By node, the public SSH host key that its machine showed.",
+    "members": "By node, the ID of the machine of a group that has its name.",
+    "addresses": "By node, the address of that machine.",
 }
-_MAPS = {"machines", "nodes", "hostKeys"}
+_MAPS = {"machines", "groups", "nodes", "hostKeys", "members", "addresses"}
 
 
 def _property(name: str, description: str) -> dict[str, Any]:
@@ -48,14 +54,16 @@ def _property(name: str, description: str) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": {"type": "string"}, "description": description}
 
 
-def _resource(description: str, inputs: dict[str, str], others: dict[str, str]) -> dict[str, Any]:
+def _resource(
+    description: str, inputs: dict[str, str], others: dict[str, str], optional: Collection[str] = ()
+) -> dict[str, Any]:
     outputs = {**inputs, **others}
     return {
         "description": description,
         "inputProperties": {name: _property(name, text) for name, text in inputs.items()},
-        "requiredInputs": sorted(inputs),
+        "requiredInputs": sorted(inputs.keys() - {*optional}),
         "properties": {name: _property(name, text) for name, text in outputs.items()},
-        "required": sorted(outputs),
+        "required": sorted(outputs.keys() - {*optional}),
     }
 
 
@@ -69,6 +77,6 @@ def schema() -> dict[str, Any]:
         "license": "Apache-2.0",
         "resources": {
             LAB: _resource(lab, INPUTS, {**_FROM_FILE, **OUTPUTS}),
-            ACCEPTANCE: _resource(acceptance, _ASKED, _SAID),
+            ACCEPTANCE: _resource(acceptance, _ASKED, _SAID, {"becomes", "groups", "members", "addresses"}),
         },
     }

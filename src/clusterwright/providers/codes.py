@@ -90,12 +90,12 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW7061": Meaning(
         "There is no image of this digest",
-        "Images lie in $XDG_CACHE_HOME/clusterwright/lab/images, each named by what went into it.",
+        "A lab's lie in $XDG_CACHE_HOME/clusterwright/lab/images, a cloud's have their digest as tag.",
         "image remove 0000000000000000",
     ),
     "CW7062": Meaning(
         "An image is in use",
-        "A node's root is a layer on its image; without the image the node is lost, running or not.",
+        "A lab node's root is a layer on its image; a cloud makes a machine anew from it.",
         "image remove, of the image that a lab was made from",
     ),
     "CW7070": Meaning(
@@ -113,6 +113,16 @@ CODES: Mapping[str, Meaning] = {
         "It shows the host key that the cloud vouches for; without it no report of the node can be trusted.",
         "credentials without ec2:GetConsoleOutput, or compute.instances.getSerialPortOutput",
     ),
+    "CW7082": Meaning(
+        "No credentials for a look at the cloud",
+        "`plan --live` asks with what the cloud's own tools use here: a profile, a role, a login that lasts.",
+        "plan --live after a login that has expired",
+    ),
+    "CW7090": Meaning(
+        "A cloud does not tell of its images",
+        "What was built is found by its tag or label, with the credentials of this machine.",
+        "credentials without ec2:DescribeImages",
+    ),
     "CW7100": Meaning(
         "A stack cannot make these machines",
         "It makes labs and clusters on one cloud, and describes machines that exist. `up --lab` plays any.",
@@ -128,9 +138,39 @@ CODES: Mapping[str, Meaning] = {
         "Machines of a cloud take bundles that this key signed, and no others, from their first boot on.",
         "a stack file without clusterwright:signer",
     ),
+    "CW7104": Meaning(
+        "No image is built here",
+        "A stack with `clusterwright:image` makes machines of a cloud, which become images.",
+        "clusterwright:image: true in the stack file of a lab",
+    ),
     "CW7103": Meaning(
         "The stack is green before its nodes are accepted",
         "With push the machines are made, and wait for a person; with pull they converge by themselves.",
         "pulumi up of a description on AWS without `converge: pull`",
+    ),
+    "CW7110": Meaning(
+        "Pulumi's engine is not installed",
+        "`up` on a cloud drives it: the one on PATH, in ~/.pulumi/bin, or what `make engine` built.",
+        "up aws-p5.yaml on a fresh machine",
+    ),
+    "CW7111": Meaning(
+        "The plugin of this package is missing",
+        "The engine starts it for what a cloud does not make: the acceptance of the nodes.",
+        "a package whose programs were not installed",
+    ),
+    "CW7112": Meaning(
+        "This engine cannot be driven",
+        "It is too old to tell what it does while it does it, or is no engine of Pulumi's.",
+        "pulumi 3.100 on PATH",
+    ),
+    "CW7113": Meaning(
+        "Nothing would encrypt what is secret in the state",
+        "A state that others use as well has a passphrase that they know.",
+        "PULUMI_BACKEND_URL=s3://states, without PULUMI_CONFIG_PASSPHRASE_FILE",
+    ),
+    "CW7114": Meaning(
+        "The state is somewhere else",
+        "The same cluster in another state would be made a second time.",
+        "up aws-p5, with another PULUMI_BACKEND_URL than the first time",
     ),
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +12,8 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from clusterwright.finding import Finding, Refused, Severity, refuse
-from clusterwright.handoff import from_plan
+from clusterwright.handoff import from_plan, loads
+from clusterwright.plan.builders import Recipe, builders
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.plan.software.asked import Place
 from clusterwright.providers.acceptance import Acceptance
@@ -26,18 +29,42 @@ _CLOUDS = {"aws": "pulumi_aws", "gcp": "pulumi_gcp"}
 """Providers whose SDK is an extra of this package, and its module."""
 
 
-def build(file: Path, planned: ClusterPlan, where: Place) -> Outputs:
-    """Declare the resources of a plan; `where` tells the line of a path of its description, `file`."""
+@contextmanager
+def refused_as_error() -> Iterator[None]:
+    """A program that is refused ends the stack with every finding, and no trace."""
+    try:
+        yield
+    except Refused as refused:
+        raise pulumi.RunError("\n".join(map(str, refused.findings))) from None
+
+
+def declare(
+    file: Path, planned: ClusterPlan, findings: Iterable[Finding], where: Place, recipes: Sequence[Recipe]
+) -> None:
+    """The whole program: resources, warnings and outputs."""
+    outputs = build(file, planned, where, recipes)
+    for finding in findings:
+        pulumi.warn(str(finding))
+    for name, value in outputs.items():
+        pulumi.export(name, value)
+
+
+def build(file: Path, planned: ClusterPlan, where: Place, recipes: Sequence[Recipe] = ()) -> Outputs:
+    """Declare the resources of a plan; `where` tells the line of a path of its description, `file`.
+
+    With `recipes`, not its machines but those that become their images."""
     providers = [site.provider for site in planned.sites]
     if len(providers) > 1 and set(providers) != {"lab"} and set(providers) != {"onprem"}:
         raise _several(file, where)
     match providers[0]:
+        case "lab" | "onprem" if recipes:
+            raise _no_images(where)
         case "lab":
             return _lab(planned.spec, file)
         case "onprem":
             return _onprem(planned)
         case cloud:
-            return _cloud(file, planned, where, cloud)
+            return _cloud(file, planned, where, cloud, recipes)
 
 
 def _several(file: Path, where: Place) -> Refused:
@@ -49,7 +76,14 @@ def _several(file: Path, where: Place) -> Refused:
     )
 
 
-def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Outputs:
+def _no_images(where: Place) -> Refused:
+    what = "images are built in clouds, and in a lab by `clusterwright up` itself"
+    return refuse("CW7104", where("site.provider"), what, "Take `clusterwright:image` out of the stack file")
+
+
+def _cloud(
+    file: Path, planned: ClusterPlan, where: Place, provider: str, recipes: Sequence[Recipe]
+) -> Outputs:
     if find_spec(_CLOUDS[provider]) is None:
         remedy = f"Run `pip install 'clusterwright[{provider}]'`"
         what = f"Pulumi's SDK for {provider} is not installed"
@@ -59,11 +93,15 @@ def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Out
         what = "the stack makes machines that wait for somebody who logs in and converges them"
         remedy = "Write `converge: pull` where the distribution can, or run the playbooks on the hand-off"
         pulumi.warn(str(Finding("CW7103", where("converge"), what, remedy, Severity.WARNING)))
+    if recipes and not pulls:
+        what = "a builder installs what it pulls, and these machines are pushed to"
+        raise refuse("CW7104", where("converge"), what, "Write `converge: pull`")
     signer = _signer(where)
-    cluster = _made(provider)(planned.spec.cluster, planned, signer=signer)
+    made = builders(planned, tuple(recipes)) if recipes else planned
+    cluster = _made(provider)(made.spec.cluster, made, signer=signer, builds=planned if recipes else None)
     if pulls and pulumi.Config("clusterwright").get_bool("accept") is not False:
-        Acceptance(
-            planned.spec.cluster,
+        accepted = Acceptance(
+            made.spec.cluster,
             file=file,
             handoff=cluster.handoff,
             provider=provider,
@@ -72,10 +110,22 @@ def _cloud(file: Path, planned: ClusterPlan, where: Place, provider: str) -> Out
             url=cluster.url,
             signer=signer,
             machines=cluster.machines,
+            groups=pulumi.Output.all(**cluster.groups) if cluster.groups else None,
+            becomes="image" if recipes else None,
             # What nodes need on their way and nothing else names: routes, endpoints, file systems.
             opts=pulumi.ResourceOptions(depends_on=[cluster]),
         )
+        if recipes:
+            made_of = pulumi.Output.all(**cluster.images(recipes, accepted).ids)
+            return {"images": made_of.apply(lambda ids: json.dumps(ids, sort_keys=True))}
+        if cluster.groups:
+            return {**_outputs(cluster), "cluster": _addressed(cluster.handoff, accepted.addresses)}
     return _outputs(cluster)
+
+
+def _addressed(handoff: pulumi.Output[str], found: pulumi.Output[dict[str, str]]) -> pulumi.Output[str]:
+    """With the addresses of members of groups, which are known once they have names."""
+    return pulumi.Output.all(handoff, found).apply(lambda known: loads(known[0]).at(known[1]).dumps())
 
 
 def _made(provider: str) -> type[AwsCluster] | type[GcpCluster]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from clusterwright.handoff import Handoff
-from clusterwright.render import database, hosts, monitoring, node, slurm, stack
 from clusterwright.render.file import NodeFile
-from clusterwright.render.release import release
 
 __all__ = ["NodeFile", "render"]
 
 
 def render(handoff: Handoff) -> tuple[NodeFile, ...]:
     """Every whole-cluster file, sorted by path. Raises Refused for a Slurm release that is not supported."""
+    from clusterwright.render import database, ends, hosts, monitoring, node, slurm, stack
+    from clusterwright.render.release import release
+
     slurm_release = release(str(handoff.scheduler["release"]))
     served = slurm.files(handoff, slurm_release)
     files = [
@@ -20,6 +21,7 @@ def render(handoff: Handoff) -> tuple[NodeFile, ...]:
         *node.files(handoff, slurm_release, served),
         *stack.files(handoff),
         *hosts.files(handoff),
+        *ends.files(handoff),
         *monitoring.files(handoff, slurm_release),
     ]
     return tuple(sorted(files, key=lambda file: file.path))

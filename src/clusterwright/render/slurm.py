@@ -26,6 +26,7 @@ def _contents(handoff: Handoff, release: SlurmRelease) -> dict[str, str]:
     contents = {
         "slurm.conf": _slurm_conf(handoff, release, groups),
         "cgroup.conf": fill("slurm/cgroup.conf.j2", **common, **_cgroup(handoff)),
+        "mpi.conf": fill("slurm/mpi.conf.j2", **common),  # plugins that are not there pass over it
         # Distributions ship one that includes a folder, which configless slurmctld reports as an error.
         "plugstack.conf": fill("slurm/plugstack.conf.j2", **common, pyxis=stack.has(handoff, "pyxis")),
     }

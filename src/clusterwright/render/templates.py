@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _PACKAGE = Path(__file__).parents[1]
 _PLACES = (_PACKAGE / "_data" / "templates", _PACKAGE.parents[1] / "templates")
@@ -13,6 +15,8 @@ _PLACES = (_PACKAGE / "_data" / "templates", _PACKAGE.parents[1] / "templates")
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # not needed to read what was rendered
+
     return Environment(
         loader=FileSystemLoader([place for place in _PLACES if place.is_dir()]),
         undefined=StrictUndefined,

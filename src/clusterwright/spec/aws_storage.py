@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool, StrictInt
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.parallel import Path
@@ -28,6 +28,9 @@ class FsxLustre(Described):
     repositories: dict[Path, Annotated[str, Field(pattern=S3)]] = {}
     """Directories of the file system that follow a part of Amazon S3 in both ways: `/data: s3://bucket/data`.
     For `persistent-2`."""
+    efa: StrictBool = False
+    """Reach it over EFA where the machine type can, with 700 Gb/s a node instead of 100; others use TCP. For
+    `persistent-2`, and settled when it is made."""
     throughput: Throughput | None = None
     """What one node reads and writes at least, such as `5 GB/s`; acceptance measures it. Without it the rate
     is not measured."""
@@ -40,6 +43,8 @@ class Efs(Described):
     """Amazon EFS, made with the cluster and kept when it goes."""
     mode: Literal["elastic", "bursting"] = "elastic"
     """How throughput is paid for: by what is read and written, or with the space."""
+    backups: StrictBool = True
+    """Whether AWS Backup copies it every day, and keeps each copy for 35 days."""
 
 
 class FsxOpenZfs(Described):
@@ -51,6 +56,8 @@ class FsxOpenZfs(Described):
     """Space, 64 GiB to 512 TiB."""
     throughput: Literal[160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240] = 320
     """MB/s of the whole file system."""
+    backup_days: Annotated[StrictInt, Field(ge=0, le=90)] = 7
+    """For how many days Amazon keeps the copy that it makes every day; 0 for none."""
 
 
 AMAZON = (FsxLustre, Efs, FsxOpenZfs)

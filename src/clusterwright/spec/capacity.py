@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clusterwright.spec.base import Described
-from clusterwright.spec.quantity import Seconds
+from clusterwright.spec.quantity import Instant, Seconds
 
 RESERVATION = r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,254}$"
 CapacityModel = Literal["on-demand", "spot", "reservation", "capacity-block", "flex-start", "dense"]
@@ -24,3 +24,6 @@ class Capacity(Described):
     """ID or name of the reservation or capacity block, for instance `cr-0123456789abcdef0`."""
     duration: Seconds | None = None
     """How long a capacity block or a flex-start run lasts: no job can run longer."""
+    ends: Instant | None = None
+    """When a capacity block ends, as EC2's console says it, in UTC: `2026-12-14T11:30Z`. No job is started
+    that could still run when Amazon takes the machines."""

@@ -100,4 +100,24 @@ CODES: Mapping[str, Meaning] = {
     "CW1130": Meaning("The default time", "It cannot be longer than the longest.", "default_time: 2 d"),
     "CW1131": Meaning("A fabric setting", "It belongs to another topology, or is missing.", "block_size: 18"),
     "CW1132": Meaning("An unknown template", "`clusterwright init --list` shows them.", "init --template x"),
+    "CW1670": Meaning(
+        "The file of machines cannot be read",
+        "`machines` names a CSV file beside the description, in UTF-8.",
+        "site: {provider: onprem, machines: absent.csv}",
+    ),
+    "CW1671": Meaning(
+        "The heads of the file of machines",
+        "Its first line names the columns; a misspelt one would be ignored in silence.",
+        "node,mac,serail",
+    ),
+    "CW1672": Meaning(
+        "A secret in the file of machines",
+        "The file is kept with the description, where many read it. It names where a password is, at most.",
+        "node,bmc_address,bmc_password",
+    ),
+    "CW1673": Meaning(
+        "A cell of the file of machines",
+        "MACs, addresses and names end up in the configuration of DHCP and of power control.",
+        "gpu001,0a:1b:2c:3d:4e",
+    ),
 }

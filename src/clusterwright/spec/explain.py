@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 
 import yaml
 
@@ -60,7 +61,7 @@ def _unknown(path: str, steps: shape.Path) -> Refused:
 
 def _example(steps: shape.Path, part: Schema) -> str:
     for name in templates():
-        found = _in_template(yaml.safe_load(template(name)), steps)
+        found = _in_template(_written(name), steps)
         if found is not None:
             return _yaml(found)
     value = _sample(part)
@@ -70,6 +71,12 @@ def _example(steps: shape.Path, part: Schema) -> str:
         name = "name" if steps[end] == shape.ANY else str(steps[end])
         value = [value] if _is_list(steps[:end]) and _is_position(steps[end]) else {name: value}
     return _yaml(value)
+
+
+@cache
+def _written(name: str) -> object:
+    """A template as data."""
+    return yaml.safe_load(template(name))
 
 
 def _is_list(steps: shape.Path) -> bool:

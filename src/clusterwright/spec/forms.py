@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from clusterwright.spec import (
     aws_storage,
+    buckets,
     capacity,
     cluster,
+    fabric,
     google_storage,
+    machines,
     mig,
     name,
     parallel,
@@ -67,6 +70,21 @@ FORMS: Mapping[str, Form] = {
     site.SUBNET: Form("subnet of AWS", "Write its ID, for instance `subnet-0123456789abcdef0`"),
     site.ENDPOINT: Form("VPC endpoint of AWS", "Write its ID, for instance `vpce-0123456789abcdef0`"),
     site.TAG: Form("tag's key", "Write 128 characters at most: letters, digits and `_.:/=+@-`"),
+    site.BILLING: Form("billing account", "Write its ID, such as `012345-6789AB-CDEF01`"),
+    site.BOUNDARY: Form(
+        "ARN of an IAM policy", "Write it whole, for instance `arn:aws:iam::123456789012:policy/NAME`"
+    ),
+    site.KMS_KEY: Form(
+        "ARN of a KMS key", "Write it whole, for instance `arn:aws:kms:us-east-2:123456789012:key/ID`"
+    ),
+    site.MACHINE_FILE: Form(
+        "name of a CSV file", "Name a file beside the description, for instance `machines.csv`"
+    ),
+    machines.CREDENTIALS: Form(
+        "reference to credentials",
+        "Write `file:` and a path beside the description, or `env:` and the name of a variable",
+        may_hold_a_secret=True,
+    ),
     site.EMAIL: Form("address for e-mail", "Write it as `person@example.com`"),
     site.PLACE: Form("region, zone or project", "Write it as the cloud does, for instance `us-east-2`"),
     site.GOOGLE_NAME: Form(
@@ -130,6 +148,15 @@ FORMS: Mapping[str, Form] = {
         "name of a WEKA file system",
         "Write 1 to 32 letters, digits, '_', '.' and '-', for instance `scratch`",
     ),
+    buckets.S3_BUCKET: Form(
+        "name of a bucket", "Write 3 to 63 lower-case letters, digits, '.' and '-', without `s3://`"
+    ),
+    buckets.GOOGLE_BUCKET: Form(
+        "name of a bucket", "Write lower-case letters, digits, '-', '_' and '.', without `gs://`"
+    ),
+    buckets.FOLDER: Form("folder of a bucket", "Write it without '/' at its ends, for instance `data/raw`"),
+    fabric.MODEL: Form("model of a switch", "Write it as the catalogue does, for instance `qm9700`"),
+    fabric.DEVICE: Form("RDMA device", "Write it as the kernel does, for instance `mlx5_0`"),
     parallel.SHA256: Form("SHA-256", "Write its 64 hexadecimal digits, as `sha256sum` tells them"),
     surroundings.URL: Form(
         "http or https URL",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from pydantic import ValidationError
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.document import Document, Place, dotted
+from clusterwright.spec.machines import beside, read_machines
 from clusterwright.spec.reader import read
+from clusterwright.spec.site import OnpremSite
 
 MAX_BYTES = 2**20
 MAX_FINDINGS = 200
@@ -37,11 +40,31 @@ class LoadedSpec:
 def load(path: str | os.PathLike[str]) -> LoadedSpec:
     """Read a description. Raises Refused with everything that is wrong with it, in the order of the file."""
     file = os.fspath(path)
-    return loads(_text(file), file)
+    loaded = loads(_text(file), file)
+    _know_machines(loaded)
+    return loaded
+
+
+def machine_files(loaded: LoadedSpec) -> Iterator[tuple[Path, OnpremSite]]:
+    """Files of machines that a description names, with their sites."""
+    for site in (loaded.spec.site, *loaded.spec.sites.values()):
+        if isinstance(site, OnpremSite) and site.machines:
+            yield beside(Path(loaded.file), site.machines), site
+
+
+def _know_machines(loaded: LoadedSpec) -> None:
+    """Read the files beside it that tell single machines apart."""
+    findings: list[Finding] = []
+    for path, site in machine_files(loaded):
+        machines, wrong = read_machines(path, str(path))
+        site.know(machines)
+        findings += wrong
+    if findings:
+        raise Refused(_in_order(findings, loaded.file))
 
 
 def loads(text: str, file: str = "cluster.yaml") -> LoadedSpec:
-    """The same for a text; `file` is what findings name."""
+    """The same for a text, without the files beside it; `file` is what findings name."""
     if len(text) > MAX_BYTES:
         raise _too_large(file)
     document = read(text, file)

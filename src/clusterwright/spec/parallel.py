@@ -51,8 +51,9 @@ class Lustre(_Parallel):
     """Mount options."""
     networks: dict[Annotated[str, Field(pattern=LNET)], list[Interface]] = {}
     """LNet networks and the interfaces (rails) that each uses: `o2ib: [ib0, ib1]`. Without interfaces a `tcp`
-    network uses those in the site's own network. A node is on the fabrics (`o2ib`, `efa`) that it has cards
-    for, and on `tcp` where it has none. Without networks: those of the management server."""
+    network uses those in the site's own network, and `efa` as many cards as Amazon advises. A node is on the
+    fabrics (`o2ib`, `efa`) that it has cards for, and on `tcp` where it has none. Without networks: those of
+    the management server."""
 
 
 class BeeGfs(_Parallel):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
 from clusterwright.spec.base import Described, OneOrMany
 from clusterwright.spec.capacity import Capacity
+from clusterwright.spec.floor import Plugs
 from clusterwright.spec.mig import Mig
 from clusterwright.spec.name import Label, NodeSet
 from clusterwright.spec.quantity import Bytes, Watts
@@ -16,6 +17,8 @@ from clusterwright.spec.software import Versions
 
 MACHINE = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 IMAGE = r"^[a-z][A-Za-z0-9._/:-]{0,254}$"
+BUILT = "built"
+"""In place of an image's name: what `clusterwright image build` makes. `built:` and a digest is that one."""
 FEATURE = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 
 
@@ -35,6 +38,25 @@ class Racks(Described):
     """Nodes in one rack; the last rack may hold fewer."""
     power_limit: Watts | None = None
     """What one rack can feed and cool."""
+    names: NodeSet | None = None
+    """Racks in their order, `a[01-08]` for instance; without it, `<pool>-rack-01` …"""
+    first_unit: Annotated[StrictInt, Field(ge=1, le=60)] | None = None
+    """Lowest rack unit of a rack's first node; the others stand above it."""
+    units: Annotated[StrictInt, Field(ge=1, le=60)] | None = None
+    """Rack units that one node takes, 8 for a DGX H100."""
+    power: Watts | None = None
+    """The most that one node draws, where the catalog does not know it or the site measured it."""
+    plugs: Plugs = []
+    """The PDU of each power supply of a node, `[a, b]`; without it, every PDU of the rack."""
+
+
+class Purchase(Described):
+    """What machines of one's own cost, for what an hour of a GPU costs."""
+
+    price: Annotated[float, Field(gt=0, le=100_000_000)]
+    """US dollars for one machine, with its part of switches, cables and racks if those are to count."""
+    years: Annotated[float, Field(gt=0, le=20)]
+    """Years that it is used."""
 
 
 class Pool(Described):
@@ -59,15 +81,24 @@ class Pool(Described):
     capacity: Capacity | None = None
     """How a cloud is asked for these machines; without it, on demand."""
     image: Annotated[str, Field(pattern=IMAGE)] | None = None
-    """Image that a cloud makes these machines from: `ami-…` on AWS, a name or family on Google Cloud. Without
-    it, the distribution's own."""
+    """Image that a cloud makes these machines from: `ami-…` on AWS, a name or family on Google Cloud; `built`
+    for the one that `clusterwright image build` made of this software, `built:DIGEST` for that one and no
+    other. Without it, the distribution's own."""
     disk: Bytes | None = None
     """Size of the disk that these machines of a cloud boot from; without it, 100 GiB, 200 GiB with GPUs."""
     placement: Literal["cluster", "partition", "spread", "none"] | None = None
     """How AWS sets these machines up to each other: `cluster`, as close as it can; `partition`, in groups
     that share no rack; `spread`, each on a rack of its own. Without it, `cluster` where there is a fabric and
     nothing is reserved."""
+    max_distance: Annotated[StrictInt, Field(ge=1, le=3)] | None = None
+    """How far these machines of Google Cloud may stand from each other: 1 is the closest. Where they do not
+    fit they are not made. Without it they stand as close as there is room."""
+    group: StrictBool = False
+    """One group that AWS keeps at `count` machines, in place of a resource for each: for hundreds of compute
+    nodes. Names are planned, and addresses are AWS's to give. To change it makes every machine anew."""
     mig: Mig | None = None
     """How the GPUs are cut into instances (MIG); without it, jobs get whole GPUs."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""
+    purchase: Purchase | None = None
+    """Price and years of use, for machines of one's own."""

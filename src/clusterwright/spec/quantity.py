@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -37,6 +38,7 @@ _DURATIONS = {
 }
 _POWERS = {"W": 1, "kW": 1000, "MW": 1_000_000}
 _RATES = {"MB/s": 10**6, "GB/s": 10**9, "TB/s": 10**12}
+_INSTANT = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?Z", re.ASCII)
 _QUANTITY = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([A-Za-z/]+)\s*")
 
 
@@ -74,6 +76,17 @@ def _schema(kind: str, units: dict[str, int], example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example], "x-kind": words})
 
 
+def _instant(value: object) -> str:
+    """Written with seconds and as UTC, whatever was left out."""
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        try:
+            return datetime.fromisoformat(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+        except ValueError:
+            pass
+    problem, remedy = "needs a day and a time of day in UTC", "Write it like `2026-12-14T11:30Z`"
+    raise PydanticCustomError("quantity", "{problem}", {"problem": problem, "remedy": remedy})
+
+
 Bytes = Annotated[int, _parser(_SIZES, "4800 GiB", "1024 PiB"), _schema("size", _SIZES, "4800 GiB")]
 """A size; in memory a number of bytes."""
 Seconds = Annotated[
@@ -84,3 +97,16 @@ Watts = Annotated[int, _parser(_POWERS, "40 kW", "10000 MW"), _schema("power", _
 """A power; in memory a number of watts."""
 Throughput = Annotated[int, _parser(_RATES, "20 GB/s", "10 TB/s"), _schema("rate", _RATES, "20 GB/s")]
 """A rate of data; in memory a number of bytes per second."""
+Instant = Annotated[
+    str,
+    BeforeValidator(_instant),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": f"^{_INSTANT.pattern}$",
+            "examples": ["2026-12-14T11:30Z"],
+            "x-kind": "moment in UTC, such as `2026-12-14T11:30Z`",
+        }
+    ),
+]
+"""A moment; in memory its text, with seconds."""

@@ -168,7 +168,8 @@ def _default_time_fits(spec: ClusterSpec) -> Iterator[Break]:
 def _fabric_settings_have_an_effect(spec: ClusterSpec) -> Iterator[Break]:
     fabric = spec.fabric
     for key, wanted in (("nodes_per_leaf", "tree"), ("block_size", "block")):
-        if getattr(fabric, key) is not None and fabric.topology != wanted:
+        cabled = key == "nodes_per_leaf" and fabric.switches is not None
+        if getattr(fabric, key) is not None and fabric.topology != wanted and not cabled:
             what = f"'{key}' means nothing to the topology '{fabric.topology}'"
             yield "CW1131", ("fabric", key), what, f"Remove it, or write `topology: {wanted}`"
     if fabric.topology == "block" and fabric.block_size is None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StrictBool, StrictInt
+from pydantic import AfterValidator, Field, PrivateAttr, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
 
 from clusterwright.spec.base import Described
+from clusterwright.spec.bmc import Bmc
+from clusterwright.spec.floor import Device, Room
+from clusterwright.spec.machines import CREDENTIALS, MachineFile
+from clusterwright.spec.name import Label
+from clusterwright.spec.quantity import Watts
 
 PLACE = r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
 GOOGLE_NAME = r"^(projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/[a-z0-9/-]{1,120}/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
@@ -17,6 +22,10 @@ VPC = r"^vpc-[0-9a-f]{8,17}$"
 SUBNET = r"^subnet-[0-9a-f]{8,17}$"
 ENDPOINT = r"^vpce-[0-9a-f]{8,17}$"
 TAG = r"^[A-Za-z0-9_.:/=+@-]{1,128}$"
+BOUNDARY = r"^arn:aws(-[a-z]+)*:iam::[0-9]{12}:policy/[A-Za-z0-9+=,.@_/-]{1,512}$"
+BILLING = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
+KMS_KEY = r"^arn:aws(-[a-z]+)*:kms:[a-z0-9-]{4,30}:[0-9]{12}:key/[A-Za-z0-9-]{1,128}$"
+MACHINE_FILE = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.csv$"
 EMAIL = r"^[^@\s]{1,64}@[^@\s]{1,190}$"
 
 
@@ -60,6 +69,24 @@ class LabSite(_Site):
     """The lab."""
 
 
+Endpoint = Literal[
+    "ec2",
+    "ec2messages",
+    "ecr.api",
+    "ecr.dkr",
+    "elasticfilesystem",
+    "fsx",
+    "kms",
+    "logs",
+    "monitoring",
+    "secretsmanager",
+    "ssm",
+    "ssmmessages",
+    "sts",
+]
+"""A service of Amazon's that a network can have an interface endpoint for."""
+
+
 class AwsVpc(Described):
     """A network on AWS that exists already. Then `network` is the part of `nodes` that is free for nodes."""
 
@@ -89,6 +116,20 @@ class AwsSite(_Site):
     ssh_from: list[Network] = []
     """Networks that may reach the login nodes over SSH through a load balancer. Without any, people come
     through EC2 Instance Connect: nothing listens on a public address."""
+    session_manager: StrictBool = False
+    """Let people in through Session Manager instead of EC2 Instance Connect. The login nodes, or the
+    controller where there is none, get the permissions that its agent needs, and no other."""
+    nat: StrictBool = True
+    """Whether nodes have a way out, through a NAT gateway. Without one, packages come from a mirror inside
+    (`surroundings.package_mirror`, `software.mirror`) or through `surroundings.http_proxy`."""
+    endpoints: list[Endpoint] = []
+    """Services of Amazon's that nodes reach without a way out, each through an interface endpoint. Amazon S3
+    has a gateway endpoint anyway."""
+    kms_key: Annotated[str, Field(pattern=KMS_KEY)] | None = None
+    """ARN of a key of one's own in AWS KMS, that disks and file systems are encrypted with; without it, the
+    account's default keys."""
+    permissions_boundary: Annotated[str, Field(pattern=BOUNDARY)] | None = None
+    """ARN of the policy that bounds every role made here, where the account asks for one."""
     tags: dict[Annotated[str, Field(pattern=TAG)], Annotated[str, Field(max_length=256)]] = {}
     """Tags of everything that is made, beside the project's own."""
     budget: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -126,6 +167,13 @@ class GcpSite(_Site):
     ssh_from: list[Network] = []
     """Networks that may log in at a public address of the login nodes. Without any, people come in through
     Identity-Aware Proxy, and no node has a public address."""
+    budget: Annotated[StrictInt, Field(ge=1)] | None = None
+    """What the cluster may cost a month, in the currency of `billing_account`; Google warns `budget_email` at
+    80 percent, and of a forecast above it."""
+    budget_email: Annotated[str, Field(pattern=EMAIL)] | None = None
+    """Whom a budget warns."""
+    billing_account: Annotated[str, Field(pattern=BILLING)] | None = None
+    """Billing account of the project, which a budget is part of."""
     os_login: StrictBool = True
     """Whether project members may log in through OS Login, to look at a node that did not come up."""
     labels: dict[
@@ -139,6 +187,39 @@ class OnpremSite(_Site):
 
     provider: Literal["onprem"]
     """Machines of your own."""
+    machines: Annotated[str, Field(pattern=MACHINE_FILE)] | None = None
+    """CSV file beside the description with a line for each node: MAC, serial number, address, BMC."""
+    bmc_network: Network | None = None
+    """Network of the BMCs, apart from that of the nodes, `10.71.0.0/22` for instance."""
+    bmc_credentials: Annotated[str, Field(pattern=CREDENTIALS)] | None = None
+    """Where user and password of the BMCs are kept: `file:` and a path beside the description, or `env:` and
+    the name of a variable. Never the password itself."""
+    bmc: Bmc = Bmc()
+    """How the BMCs are reached."""
+    rooms: dict[Label, Room] = {}
+    """Rooms with their rows and racks; without any, racks are those that pools and switches name."""
+    devices: dict[Label, Device] = {}
+    """What else stands in racks, by name."""
+    feeds: dict[Label, Watts] = {}
+    """What each feed can carry, `ups-a: 800 kW` for instance: PDUs name theirs."""
+    power_limit: Watts | None = None
+    """What the site may draw: machines, switches and devices."""
+    cooling_limit: Watts | None = None
+    """The heat that can be taken from the site."""
+    power_price: Annotated[float, Field(gt=0, le=10)] | None = None
+    """US dollars for a kWh, for what an hour of a GPU costs."""
+    pue: Annotated[float, Field(ge=1, le=5)] = 1
+    """Power of the whole site for each part that machines draw: cooling and losses."""
+    _known: MachineFile | None = PrivateAttr(default=None)
+
+    @property
+    def known_machines(self) -> MachineFile | None:
+        """The lines of `machines`, where the file was read."""
+        return self._known
+
+    def know(self, machines: MachineFile) -> None:
+        """Take the lines of `machines`: done once, by who loads the description."""
+        self._known = machines
 
 
 Site = Annotated[LabSite | AwsSite | GcpSite | OnpremSite, Field(discriminator="provider")]

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from clusterwright.spec.aws_storage import Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.base import Described
+from clusterwright.spec.buckets import S3, Gcs
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
 from clusterwright.spec.parallel import BeeGfs, CephFs, Export, Lustre, Options, Path, Server, Weka
 from clusterwright.spec.quantity import Bytes
@@ -54,7 +55,9 @@ Share = Annotated[
     | ManagedLustre
     | FsxLustre
     | Efs
-    | FsxOpenZfs,
+    | FsxOpenZfs
+    | S3
+    | Gcs,
     Field(discriminator="kind"),
     BeforeValidator(_served_unless_said),
 ]

@@ -59,7 +59,8 @@ def findings_of(error: ValidationError, document: Document) -> list[Finding]:
         where = document.where(mistake.path, key=at_key)
         if where.path not in refused:
             code, what, remedy = _WORDS.get(details["type"], _other)(mistake)
-            found.setdefault(where.path, Finding(code, where, what, remedy))
+            finding = Finding(code, where, what, remedy, secretive=_may_hold_a_secret(details))
+            found.setdefault(where.path, finding)
     return list(found.values())
 
 
@@ -106,7 +107,8 @@ def _unknown_key(mistake: _Mistake) -> Words:
 
 
 def _missing(mistake: _Mistake) -> Words:
-    about = next((shape.follow(part).get("description", "") for part in mistake.parts), "")
+    described = next((shape.follow(part).get("description", "") for part in mistake.parts), "")
+    about = " ".join(described.split())
     return "CW1102", f"{mistake.name} is missing", f"Add it. {about}".strip()
 
 
@@ -184,6 +186,11 @@ def _words_of(part: Schema) -> list[str]:
         words += [word for word in one.get("enum", [one.get("const")]) if isinstance(word, str)]
         words += _words_of(one["items"]) if "items" in one else []
     return words
+
+
+def _may_hold_a_secret(details: ErrorDetails) -> bool:
+    form = FORMS.get(details.get("ctx", {}).get("pattern", ""))
+    return form is not None and form.may_hold_a_secret
 
 
 def _form(mistake: _Mistake) -> Words:

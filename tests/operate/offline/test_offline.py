@@ -1,126 +1,26 @@
-"""An offline bundle of a small world: what is in it, who can read it, and what is said about the rest."""
+"""An offline bundle of a small world: what is in it, and that apt can read it."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from small_world import Small, secret_key, serve
+from archives import DRIVER, World, codes, lock_of, manifest, packages, subject_of
 
 from clusterwright.bundle.offline import transactions
 from clusterwright.event import Event
 from clusterwright.finding import Refused
-from clusterwright.handoff import from_plan
 from clusterwright.operate.offline.apt import Apt, Origin
-from clusterwright.operate.offline.collect import Collected, Wishes, collect
-from clusterwright.operate.offline.signing import fingerprints, signer
-from clusterwright.operate.offline.subject import Subject
-from clusterwright.plan import plan
-from clusterwright.plan.model import Ground, Mirror
-from clusterwright.plan.software.lock import Lock, Locked, Source
-from clusterwright.providers.lab.rootfs import PACKAGES as BOOTS
-from clusterwright.spec.load import loads
+from clusterwright.operate.offline.collect import collect
+from clusterwright.plan.software.lock import Locked
+from clusterwright.plan.software.shipped import shipped
 from small_registry import Registry, digest
-
-DESCRIPTION = """
-cluster: small
-site: {provider: lab}
-pools:
-  controller: {roles: [controller, login], machine: lab-small}
-  gpu: {roles: compute, machine: lab-h100}
-users:
-  ada: {uid: 2001}
-software: {monitoring: false}
-"""
-DRIVER = Locked("580.1", "open", {"nvidia-open": "580.1-1"}, (), (), "vendor", None, ())
-
-
-def lock_of(source: Source, driver: Locked = DRIVER) -> Lock:
-    architectures = {"controller": "x86_64", "gpu": "x86_64"}
-    return Lock("debian-13", architectures, {"vendor": {"x86_64": source}}, {"gpu": {"driver": driver}})
-
-
-def subject_of(lock: Lock) -> Subject:
-    spec = loads(DESCRIPTION).spec
-    ground = {"main": Ground("10.9.0.0/16", mirror=Mirror("http://mirror/", "./", (), "key.asc"))}
-    return Subject(from_plan(plan(spec, ground=ground, lock=lock)), lock, "small.lock.yaml")
-
-
-@dataclass(frozen=True)
-class World:
-    """Archives that are served from folders, and the operator's key."""
-
-    archive: Path
-    security: Path
-    vendor: Path
-    operator: Path
-
-    @property
-    def source(self) -> Source:
-        key = self.vendor / "key.asc"
-        [fingerprint] = fingerprints(key)
-        return Source(f"file:{self.vendor}", "stable", ("main",), key.as_uri(), fingerprint)
-
-    def collect(self, out: Path, source: Source | None = None) -> tuple[Collected, list[Event]]:
-        events: list[Event] = []
-        key = self.archive / "key.asc"
-        mirrors = f"file:{self.archive}", f"file:{self.security}"
-        wishes = Wishes(out, str(self.operator), *mirrors, key, wheels=False)
-        return collect(subject_of(lock_of(source or self.source)), wishes, events.append), events
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> World:
-    folder = tmp_path_factory.mktemp("world")
-    wanted = {
-        name.partition("=")[0]
-        for transaction in transactions(subject_of(lock_of(Source("", "", (), "", None))).handoff)
-        for name in transaction.packages
-    } | {*BOOTS, "apt"}
-    needs = {"chrony": "libtime (>= 1)", "nvidia-open": ""}
-    small = [Small(name, depends=needs.get(name, "")) for name in sorted(wanted - {"nvidia-open"})]
-    small += [Small("libtime"), Small("libc", essential=True), Small("libnever"), Small("firmware-gpu")]
-    places = (folder / name for name in ("archive", "security", "vendor"))
-    world = World(*places, secret_key(folder, "operator"))
-    signs = secret_key(folder, "archive")
-    serve(world.archive, small, signs, ("trixie", "trixie-updates"))
-    mended = (Small("openssh-server", "1.0-1+deb13u1"), Small("openssh-client", "1.0-1+deb13u1"))
-    serve(world.security, mended, signs, ("trixie-security",))
-    driver = Small("nvidia-open", "580.1-1", "firmware-gpu, nvidia-core (= 580.1-1)", architecture="amd64")
-    others = (Small("nvidia-core", "580.1-1"), Small("nvidia-open-next", "590.1-1"))
-    serve(world.vendor, (driver, *others), secret_key(folder, "vendor"), ("stable",))
-    return world
-
-
-@pytest.fixture
-def world(made: World, tmp_path: Path) -> World:
-    """One that a test may spoil."""
-    archive, vendor = tmp_path / "archive", tmp_path / "vendor"
-    shutil.copytree(made.archive, archive)
-    shutil.copytree(made.vendor, vendor)
-    return replace(made, archive=archive, vendor=vendor)
-
-
-def packages(collected: Collected) -> set[str]:
-    return {file.name.partition("_")[0] for file in collected.folder.rglob("*.deb")}
-
-
-def manifest(collected: Collected) -> Mapping[str, object]:
-    body: Mapping[str, object] = json.loads((collected.folder / "MANIFEST.json").read_text())
-    return body
-
-
-def codes(collected: Collected) -> list[str]:
-    return [finding.code for finding in collected.findings]
 
 
 def test_it_has_what_is_asked_for_with_all_that_this_needs_and_no_more(made: World, tmp_path: Path) -> None:
@@ -210,10 +110,7 @@ def test_security_updates_are_there_beside_what_they_update_and_no_more(made: Wo
 
 
 def test_a_mirror_that_is_named_has_the_security_updates_that_are_named(made: World, tmp_path: Path) -> None:
-    key = made.archive / "key.asc"
-    wishes = Wishes(
-        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
-    )
+    wishes = made.wishes(tmp_path / "site")
     collected = collect(subject_of(lock_of(made.source)), wishes, lambda _: None)
     assert not collected.secured and not collected.findings
     lost = replace(wishes, out=tmp_path / "lost", security="file:/absent")
@@ -226,11 +123,7 @@ def test_container_images_of_the_description_are_there_and_one_that_is_not_is_na
 ) -> None:
     image, gone = (f"{registry.name}:1.0@{end}" for end in (registry.image(), f"sha256:{'0' * 64}"))
     subject = replace(subject_of(lock_of(made.source)), images=(image, gone))
-    key = made.archive / "key.asc"
-    wishes = Wishes(
-        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
-    )
-    collected = collect(subject, wishes, lambda _: None)
+    collected = collect(subject, made.wishes(tmp_path / "site"), lambda _: None)
     assert codes(collected) == ["CW8031"]
     assert manifest(collected)["missing"] == [f"images/amd64: {gone}"]
     inspect = ["skopeo", "inspect", f"oci:{collected.folder}/images/amd64:{registry.name}:1.0"]
@@ -240,6 +133,26 @@ def test_container_images_of_the_description_are_there_and_one_that_is_not_is_na
     assert collected.images == digest(listed)
     index = (collected.folder / "images/amd64/index.json").read_bytes()
     assert json.loads(listed) == {"amd64": digest(index)}
+
+
+TCPXO = Locked("1.0.15", None, {"tcpxo": None}, (), (), None, None, ())
+PLUGIN = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/nccl-plugin-gpudirecttcpx-dev:v1.0.15"
+DAEMON = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.21"
+
+
+def test_images_of_components_are_collected_by_digest_and_never_by_a_tag(made: World, tmp_path: Path) -> None:
+    lock = replace(lock_of(made.source), pools={"gpu": {"driver": DRIVER, "tcpxo": TCPXO}})
+    found = shipped(lock, ())
+    assert [image.partition("@")[0] for image in found.known] == [PLUGIN]
+    assert [image.image for image in found.unknown] == [DAEMON]
+    told = f"{DAEMON}@sha256:{'1' * 64}"
+    assert shipped(lock, [told]).known == (f"{PLUGIN}@{found.known[0].partition('@')[2]}", told)
+    assert not shipped(lock, [told]).unknown
+    subject = replace(subject_of(lock_of(made.source)), unknown=found.unknown)
+    collected = collect(subject, made.wishes(tmp_path / "site"), lambda _: None)
+    assert codes(collected) == ["CW8140"]
+    assert f"'{DAEMON}@sha256:…' to software.images" in str(collected.findings[0].remedy)
+    assert manifest(collected)["missing"] == [f"images: {DAEMON}"]
 
 
 def test_the_same_world_is_the_same_bundle(made: World, tmp_path: Path) -> None:
@@ -268,78 +181,6 @@ def test_what_is_there_is_not_fetched_again(made: World, tmp_path: Path) -> None
     assert not (tmp_path / "site" / ".partial").exists()
 
 
-def test_a_package_that_nobody_has_is_named_and_can_be_added_by_hand(world: World, tmp_path: Path) -> None:
-    old = replace(DRIVER, packages={"nvidia-open": "580.0-1"}, repository=None)
-    wishes = Wishes(
-        tmp_path / "site",
-        str(world.operator),
-        f"file:{world.archive}",
-        mirror_key=world.archive / "key.asc",
-        wheels=False,
-    )
-    subject = subject_of(lock_of(world.source, old))
-    collected = collect(subject, wishes, lambda _: None)
-    assert codes(collected) == ["CW8025"]
-    assert "nvidia-open=580.0-1 of driver has no repository that is known" in collected.findings[0].what
-    assert manifest(collected)["missing"] == ["nvidia-open=580.0-1"]
-    assert "chrony" in packages(collected)
-    added = tmp_path / "site" / "added"
-    added.mkdir()
-    Small("nvidia-open", "580.0-1", architecture="amd64").build(added)
-    again = collect(subject, wishes, lambda _: None)
-    assert not again.findings
-    assert (again.folder / "added" / "nvidia-open_580.0-1_amd64.deb").is_file()
-    assert again.folder != collected.folder
-
-
-@pytest.mark.parametrize(
-    ("changed", "code"),
-    [
-        ({"fingerprint": "0" * 40}, "CW8023"),
-        ({"fingerprint": None}, "CW8023"),
-        ({"key_url": "file:///absent/key.asc"}, "CW8024"),
-        ({"url": "file:/absent"}, "CW8024"),
-        ({"suite": ""}, "CW8022"),
-    ],
-)
-def test_a_vendor_that_cannot_be_trusted_gives_nothing(
-    made: World, tmp_path: Path, changed: dict[str, Any], code: str
-) -> None:
-    collected, _ = made.collect(tmp_path / "site", replace(made.source, **changed))
-    assert codes(collected) == [code], "one finding, not one for each of its packages"
-    assert manifest(collected)["missing"] == ["nvidia-open=580.1-1"]
-    assert "nvidia-open" not in packages(collected)
-    assert "chrony" in packages(collected)
-
-
-def test_a_release_that_the_vendor_took_back(made: World, tmp_path: Path) -> None:
-    gone = replace(DRIVER, packages={"nvidia-open": "570.9-1"})
-    key = made.archive / "key.asc"
-    wishes = Wishes(
-        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
-    )
-    collected = collect(subject_of(lock_of(made.source, gone)), wishes, lambda _: None)
-    assert [finding.what for finding in collected.findings] == [
-        "nvidia-open=570.9-1 of driver is not in the repository vendor as it is now"
-    ]
-
-
-def test_a_file_that_is_not_what_was_signed_is_left_out(world: World, tmp_path: Path) -> None:
-    spoiled = world.archive / "pool" / "libtime_1.0-1_all.deb"
-    spoiled.write_bytes(b"x" * spoiled.stat().st_size)
-    collected, _ = world.collect(tmp_path / "site")
-    assert codes(collected) == ["CW8028"]
-    assert "libtime" not in packages(collected)
-    assert manifest(collected)["missing"] == ["distribution/pool/libtime_1.0-1_all.deb"]
-
-
-def test_without_the_distribution_there_is_nothing(world: World, tmp_path: Path) -> None:
-    shutil.copyfile(world.vendor / "key.asc", world.archive / "key.asc")
-    with pytest.raises(Refused) as refused:
-        world.collect(tmp_path / "site")
-    assert [finding.code for finding in refused.value.findings] == ["CW8024"]
-
-
 def test_one_at_a_time(made: World, tmp_path: Path) -> None:
     refused: list[str] = []
 
@@ -349,31 +190,5 @@ def test_one_at_a_time(made: World, tmp_path: Path) -> None:
                 made.collect(tmp_path / "site")
             refused.extend(finding.code for finding in error.value.findings)
 
-    key = made.archive / "key.asc"
-    wishes = Wishes(
-        tmp_path / "site", str(made.operator), f"file:{made.archive}", mirror_key=key, wheels=False
-    )
-    collect(subject_of(lock_of(made.source)), wishes, second)
+    collect(subject_of(lock_of(made.source)), made.wishes(tmp_path / "site"), second)
     assert refused == ["CW8029"]
-
-
-def test_without_a_key_nothing_is_fetched(made: World, tmp_path: Path) -> None:
-    (tmp_path / "no.key").write_text("no key")
-    with pytest.raises(Refused) as refused:
-        replace(made, operator=tmp_path / "no.key").collect(tmp_path / "site")
-    assert [finding.code for finding in refused.value.findings] == ["CW8021"]
-    assert not (tmp_path / "site" / ".cache" / "files").exists()
-
-
-def test_a_key_that_a_killed_run_left_is_forgotten(
-    made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    killed = subprocess.Popen(["true"])
-    killed.wait()
-    left, alive = (tmp_path / f"clusterwright-key-{pid}-x" for pid in (killed.pid, os.getpid()))
-    left.mkdir()
-    alive.mkdir()
-    with signer(str(made.operator)):
-        pass
-    assert [each for each in (left, alive) if each.exists()] == [alive]

@@ -36,9 +36,10 @@ def wishes(draw: st.DrawFn, pools: Sequence[str]) -> Wish:
     """A wish for something that was released once."""
     component = draw(st.sampled_from([name for name in catalog().components if catalog().releases(name)]))
     release = draw(st.sampled_from(catalog().releases(component)))
-    numbers = release.version.split(".")
+    public = release.version.partition("+")[0]  # a range cannot end at somebody's own build
+    numbers = public.split(".")
     prefix = ".".join(numbers[: draw(st.integers(1, len(numbers)))])
-    text = draw(st.sampled_from(["any", prefix, release.version, f">={prefix}", f"<{release.version}"]))
+    text = draw(st.sampled_from(["any", prefix, release.version, f">={prefix}", f"<{public}"]))
     pool = draw(st.sampled_from(["", "", *pools]))
     return Wish(component, text, Where(path=f"{pool or 'software'}.versions.{component}"), pool)
 

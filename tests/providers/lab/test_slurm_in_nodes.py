@@ -59,11 +59,11 @@ def test_slurm_finds_eight_gpus_and_keeps_a_job_to_its_two(lab: Lab, slurm_image
         daemons = "slurmctld slurmd" if target is targets[0] else "slurmd"
         assert world.on(target, f"systemctl restart munge {daemons}") == ""
     first = targets[0]
-    world.on(first, "timeout 30 sh -c 'until sinfo -h -N -t idle | wc -l | grep -qx 2; do sleep 0.1; done'")
+    world.on(first, "timeout 120 sh -c 'until sinfo -h -N -t idle | wc -l | grep -qx 2; do sleep 0.1; done'")
     found = [line.partition("(")[0] for line in world.on(first, "sinfo -N -h -o '%N %t %G'").splitlines()]
     assert found == ["n1 idle gpu:h100:8", "n2 idle gpu:h100:8"]
 
-    answers = world.on(first, f"timeout 30 srun -N 2 --gres=gpu:2 --label bash -c '{OPEN_ALL}' 2>&1")
+    answers = world.on(first, f"timeout 120 srun -N 2 --gres=gpu:2 --label bash -c '{OPEN_ALL}' 2>&1")
     for task in ("0: ", "1: "):
         lines = [line for line in answers.splitlines() if line.startswith(task)]
         assert sum("No such device or address" in line for line in lines) == 2, answers

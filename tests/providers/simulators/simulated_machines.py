@@ -57,6 +57,11 @@ MACHINES = {
         ethernet_gbps=100,
     ),
     "p5": Hardware(gpus("NVIDIA H100 80GB HBM3", 81559, 8), cards("efa", 100, 32), DRIVER, nvlink_domain=8),
+    "p5-lustre": Hardware(
+        nics=cards("efa", 100, 4),
+        shares=(SimulatedShare("lustre", "scratch", ("10.0.1.5@tcp",), SHARE),),
+        address="10.0.0.11",
+    ),
     "b200": Hardware(gpus("NVIDIA B200", 183359, 8), cards("infiniband", 400, 8), DRIVER, nvlink_domain=8),
     "gb200": Hardware(gpus("NVIDIA GB200", 189471, 4), cards("infiniband", 400, 4), DRIVER, nvlink_domain=72),
     "l4": Hardware(gpus("NVIDIA L4", 23034, 1), (), DRIVER),
@@ -64,6 +69,9 @@ MACHINES = {
     "mi300x": Hardware(gpus("AMD Instinct MI300X OAM", 196592, 8), cards("infiniband", 400, 8)),
     "cpu": Hardware(),
     "weka": Hardware(shares=(SimulatedShare("weka", "turbo", ("weka1", "weka2"), SHARE),)),
+    "buckets": Hardware(
+        shares=(SimulatedShare("s3", "example-data", (), SHARE), SimulatedShare("gcs", "runs", (), SHARE))
+    ),
     "ceph": Hardware(shares=(SimulatedShare("cephfs", "store", ("mon1",), SHARE, fsid="7a3c0e9e"),)),
 }
 

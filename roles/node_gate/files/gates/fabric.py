@@ -17,10 +17,10 @@ NAMES = "/var/lib/clusterwright/links.json"
 MEMLOCK_FLOOR = 16 << 30  # what the fabric checks of awsome-distributed-training ask for
 # Card kind → what the kernel calls its link layer: RoCE is Ethernet, and EFA is neither
 # (drivers/infiniband/hw/efa/efa_verbs.c: IB_LINK_LAYER_UNSPECIFIED).
-LAYERS = {"infiniband": "InfiniBand", "mrdma": "Ethernet", "efa": ""}
+LAYERS = {"infiniband": "InfiniBand", "mrdma": "Ethernet", "roce": "Ethernet", "efa": ""}
 # EFA's driver names one fixed speed whatever the card has (efa_verbs.c), and a virtual function shows its
-# host's: only InfiniBand's rate is a fact of the port.
-RATED = ("infiniband",)
+# host's: only the rate of a whole card of one's own is a fact of the port.
+RATED = ("infiniband", "roce")
 
 
 def planned(node: Node) -> list:

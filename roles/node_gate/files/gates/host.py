@@ -48,7 +48,7 @@ def mounts(node: Node) -> str:
         if point not in mounted:
             remedy = f"Run `mount {point}` and look at the server and the network"
             raise Unmet(f"{point} mounted", "not mounted", remedy)
-        if "ro" in mounted[point][3].split(","):
+        if "ro" in mounted[point][3].split(",") and point not in node.planned.get("read_only", ()):
             raise Unmet(f"{point} writable", "mounted read-only", f"Run `mount -o remount,rw {point}`")
         status, output = node.run("stat", "--file-system", "--format=%T", str(node.path(point)))
         if status:

@@ -44,6 +44,7 @@ def lustre(node: Node) -> str:
                 f"Lustre file system {name} at {path}", found[1] if found else _last(output, status), remedy
             )
         told.append(_connected(node, name, set(row["networks"])))
+        told += [_carries(node, name, network) for network in row["carried"]]
     return ", ".join(told)
 
 
@@ -66,6 +67,20 @@ def _connected(node: Node, name: str, planned: set) -> str:
             f"{name} over {', '.join(sorted(planned))}", f"over {', '.join(sorted(networks))}", remedy
         )
     return f"{expected} over {', '.join(sorted(networks))}"
+
+
+def _carries(node: Node, name: str, network: str) -> str:
+    """Connections are named by the servers' first NID, whatever network messages take: it counts them."""
+    status, output = node.run("lnetctl", "net", "show", "-v", "--net", network)
+    received = [int(count) for count in re.findall(r"recv_count: (\d+)", output)]
+    if not any(received):
+        seen = "none received" if received else _last(output, status)
+        remedy = (
+            "Look at `lnetctl udsp show` and `lnetctl peer show`; the security groups of nodes and file "
+            "system must let all traffic through to each other"
+        )
+        raise Unmet(f"messages of {name} over {network}", seen, remedy)
+    return f"messages over {network}"
 
 
 def _remedy(name: str, states: set) -> str:

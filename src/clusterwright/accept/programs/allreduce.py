@@ -132,3 +132,4 @@ if world.rank == 0:
         "library": world.text("MPI_Get_library_version").split(",")[0].strip(),
     }
     sys.stdout.write(json.dumps(report, sort_keys=True) + "\n")
+    sys.stdout.flush()  # whatever becomes of MPI_Finalize

@@ -1,8 +1,8 @@
 """Inside an allocation: NCCL within each of its nodes, then between all of them, as two job steps.
 
-Argument: a JSON object with `alone` (what each node runs for itself), `arguments` and `environment` of
-all_reduce_perf over all nodes. What the nodes report is passed on; one more object says what they did
-together. Python 3.9 and its standard library only.
+Argument: a JSON object with the allocation's `shape`, `alone` (what each node runs for itself), `arguments`
+and `environment` of all_reduce_perf over all nodes. What the nodes report is passed on; one more object says
+what they did together. Python 3.9 and its standard library only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 
 asked = json.loads(sys.argv[1])
 # A step of one task a node would be bound to one processor; NCCL places its own threads.
-step = ["srun", "--cpu-bind=none"]
+step = ["srun", *asked["shape"], "--cpu-bind=none"]
 started = time.monotonic()
 alone = subprocess.run([*step, *asked["alone"]], stdout=subprocess.PIPE, text=True)
 spent = round(time.monotonic() - started, 3)

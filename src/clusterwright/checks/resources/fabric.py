@@ -60,13 +60,13 @@ def primary_interface(resources: Sequence[Resource]) -> Iterator[tuple[Resource,
 )
 def open_within(resources: Sequence[Resource]) -> Iterator[tuple[Resource, str]]:
     """EFA carries nothing unless its security group lets everything in from itself and out to itself."""
+    open_groups = {kind: _open_groups(resources, kind) for kind in (_INGRESS, _EGRESS)}
     for one in (each for each in resources if each.type == _TEMPLATE):
         if not any(row.get("interfaceType") in _EFA for row in _interfaces(one)):
             continue
-        groups = {key for key in _linked(one) if "securityGroup:SecurityGroup" in key}
+        linked = _linked(one)
         for kind, way in ((_INGRESS, "in"), (_EGRESS, "out")):
-            open_ = {group for group in groups if any(_all_within(each, kind, group) for each in resources)}
-            if not open_:
+            if not linked & open_groups[kind]:
                 yield one, f"its security group does not let everything {way} that is its own"
 
 
@@ -107,13 +107,16 @@ def _google(one: Resource) -> Iterator[tuple[Resource, str]]:
 
 
 def _machines(resources: Sequence[Resource]) -> Iterator[tuple[Resource, MachineType, Resource]]:
-    """Instances of known types, with the templates that their interfaces stand in."""
+    """Instances of known types, with the templates of their interfaces; of a group its template."""
     by_key = {one.key: one for one in resources}
     for one in resources:
         kind = catalog().types.get(str(one.get("instanceType"))) if one.type == _INSTANCE else None
         keys = [key for keys in one.links.values() for key in keys if key.startswith(_TEMPLATE)]
         if kind and keys and keys[0] in by_key:
             yield one, kind, by_key[keys[0]]
+        whole = catalog().types.get(str(one.get("instanceType"))) if one.type == _TEMPLATE else None
+        if whole:
+            yield one, whole, one
 
 
 def _interfaces(one: Resource) -> list[Mapping[str, Any]]:
@@ -128,11 +131,15 @@ def _linked(one: Resource) -> set[str]:
     return {key for keys in one.links.values() for key in keys}
 
 
-def _all_within(one: Resource, kind: str, group: str) -> bool:
-    within = group in one.links.get("securityGroupId", ()) and group in one.links.get(
-        "referencedSecurityGroupId", ()
-    )
-    return one.type == kind and within and one.get("ipProtocol") == "-1"
+def _open_groups(resources: Sequence[Resource], kind: str) -> set[str]:
+    """Security groups with a rule of this kind for everything that is their own."""
+    return {
+        group
+        for one in resources
+        if one.type == kind and one.get("ipProtocol") == "-1"
+        for group in one.links.get("securityGroupId", ())
+        if group in one.links.get("referencedSecurityGroupId", ())
+    }
 
 
 FABRIC: tuple[ResourceRule, ...] = (whole_fabric, primary_interface, open_within, one_fabric)

@@ -7,6 +7,7 @@ from typing import Any
 
 from clusterwright.checks.resources.fabric import FABRIC
 from clusterwright.checks.resources.rule import Resource, ResourceRule, rule
+from clusterwright.checks.resources.trust import TRUST
 
 AWS_INSTANCE = "aws:ec2/instance:Instance"
 AWS_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -29,6 +30,11 @@ _ENCRYPTED = {"aws:ebs/volume:Volume", "aws:efs/fileSystem:FileSystem"}
 
 def _of(resources: Sequence[Resource], *types: str) -> Iterator[Resource]:
     return (one for one in resources if one.type in types)
+
+
+def _whole(resources: Sequence[Resource]) -> Iterator[Resource]:
+    """Templates that say all of a machine: those of groups."""
+    return (one for one in _of(resources, AWS_TEMPLATE) if one.get("instanceType"))
 
 
 @rule(
@@ -60,6 +66,9 @@ def session_metadata(resources: Sequence[Resource]) -> Iterator[tuple[Resource, 
     for one in _of(resources, AWS_INSTANCE):
         if one.get("metadataOptions.httpTokens") != "required":
             yield one, "its metadata service answers without a session (IMDSv1)"
+    for one in _whole(resources):
+        if one.get("metadataOptions.httpTokens") != "required":
+            yield one, "metadata services of its machines answer without a session (IMDSv1)"
 
 
 @rule(
@@ -75,6 +84,10 @@ def encrypted(resources: Sequence[Resource]) -> Iterator[tuple[Resource, str]]:
     for one in _of(resources, AWS_INSTANCE):
         if one.get("rootBlockDevice.encrypted") is not True:
             yield one, "its root disk is not encrypted"
+    for one in _whole(resources):
+        disks = [row.get("ebs") or {} for row in one.get("blockDeviceMappings") or ()]
+        if not disks or any(str(disk.get("encrypted")) != "true" for disk in disks):
+            yield one, "root disks of its machines are not encrypted"
 
 
 @rule(
@@ -136,4 +149,5 @@ RULES: tuple[ResourceRule, ...] = (
     kept_is_protected,
     closed_bucket,
     own_account,
+    *TRUST,
 )

@@ -16,6 +16,8 @@ from clusterwright.finding import Finding, Severity, Where
 _STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 _TOKEN = re.compile(r"[^\s,:{}\[\]]+")
 _WIDEST_LINE = 160
+_QUOTED = {".yaml", ".yml"}
+"""Files whose lines are shown: lists of machines may have passwords beside what a finding is about."""
 
 
 def show(findings: Iterable[Finding], *, as_json: bool, stream: bool = False) -> None:
@@ -40,7 +42,7 @@ def _text(finding: Finding) -> str:
     code = tint(f"{finding.code} {severity}".rstrip(), _STYLE[finding.severity])
     place = tint(_place(finding.where), "bold")
     lines = [f"{place}: {code} {finding.what}" if place else f"{code} {finding.what}"]
-    lines += _excerpt(finding.where, _STYLE[finding.severity])
+    lines += [] if finding.secretive else _excerpt(finding.where, _STYLE[finding.severity])
     lines.append(f"  {tint('remedy:', 'green')} {finding.remedy}")
     return "\n".join(lines)
 
@@ -66,7 +68,7 @@ def _excerpt(where: Where, style: str) -> list[str]:
 
 
 def _line(where: Where) -> str | None:
-    if not (where.file and where.line):
+    if not where.line or Path(where.file).suffix not in _QUOTED:
         return None
     try:
         with Path(where.file).open(encoding="utf-8", errors="replace") as stream:

@@ -10,9 +10,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from clusterwright.cli.terminal.machine_words import cost_words, dollars
+from clusterwright.cli.terminal.cost_words import cost_words, own_cost_words
+from clusterwright.cli.terminal.machine_words import dollars
+from clusterwright.plan.floor.power import kw
 from clusterwright.plan.model import ClusterPlan, PlannedPartition, PlannedSite
-from clusterwright.plan.summary import PoolFigures, Summary, summary
+from clusterwright.plan.summary import PoolFigures, SiteFigures, Summary, summary
 
 _PIPED_WIDTH = 120
 
@@ -103,10 +105,10 @@ def _pool_cost(pool: PoolFigures) -> str:
 
 
 def _total_cost(figures: Summary) -> str:
-    if figures.usd_per_hour is None:
-        return "unknown"
     unknown = figures.nodes_of_unknown_price
-    return f"{dollars(figures.usd_per_hour)}/h" + (f" + {unknown} unknown" if unknown else "")
+    if unknown == sum(pool.nodes for pool in figures.pools if pool.capacity):
+        return "unknown"
+    return f"{dollars(figures.parts['pools'])}/h" + (f" + {unknown} unknown" if unknown else "")
 
 
 def _kilowatts(watts: int) -> str:
@@ -116,11 +118,16 @@ def _kilowatts(watts: int) -> str:
 def _further(plan: ClusterPlan, figures: Summary) -> Iterator[tuple[str, str]]:
     counted = [(figures.leaves, "leaf switch"), (figures.blocks, "block"), (figures.racks, "rack")]
     yield "fabric", ", ".join([figures.topology, *(_counted(n, what) for n, what in counted if n)])
+    for site in figures.own:
+        yield "racks", _racks(site)
+        yield "power", f"{' + '.join(site.terms)} = {_drawn(site.watts, site.unknown)}"
     yield "partitions", ", ".join(_partition(partition) for partition in plan.partitions)
     if not _is_power_known(figures):
         yield "power", "no source tells what these machines draw"
     if plan.cost.pools:
-        yield "cost", cost_words(plan.cost)
+        yield from cost_words(plan.cost)
+    for own in figures.own_costs:
+        yield "own cost", own_cost_words(own)
     distribution = plan.spec.software.distribution
     yield "software", f"{distribution}, Slurm {plan.slurm_release} (from the {plan.slurm_source})"
     yield from _stacks(plan).items()
@@ -141,6 +148,20 @@ def _stacks(plan: ClusterPlan) -> dict[str, str]:
         if words:
             pools.setdefault(words, []).append(pool)
     return {f"on {', '.join(names)}": words for words, names in pools.items()}
+
+
+_MOST_RACKS = 8
+"""Groups of racks that one line tells; `clusterwright racks` tells all."""
+
+
+def _racks(site: SiteFigures) -> str:
+    words = [f"{one.names} {_drawn(one.watts, one.unknown)}" for one in site.racks]
+    rest = [f"and {len(words) - _MOST_RACKS} more kinds"] if len(words) > _MOST_RACKS else []
+    return ", ".join([*words[:_MOST_RACKS], *rest])
+
+
+def _drawn(watts: int, unknown: int) -> str:
+    return kw(watts) + (f" and {unknown} of unknown draw" if unknown else "")
 
 
 def _counted(number: int, what: str) -> str:

@@ -13,12 +13,17 @@ from clusterwright.cli.arguments import Verbs, add_target
 from clusterwright.cli.ending import FINE
 
 if TYPE_CHECKING:
+    from clusterwright.event import Report
+    from clusterwright.operate.cluster import Cluster
     from clusterwright.operate.diagnose import Diagnosis
 
 _ABOUT = """Name the likely cause, and collect what speaks for it.
 
 Logs, states, versions and the last runs of every node go into one archive, without secrets; nodes
-that do not answer are read from outside. The most likely cause is printed first."""
+that do not answer are read from outside. The most likely cause is printed first.
+
+On a cloud: what nodes reported, what the stack has made, the consoles of nodes that are not accepted, and
+what these and the controllers answer. None of them has to live for it."""
 
 
 def add(verbs: Verbs) -> None:
@@ -39,16 +44,25 @@ def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate.cluster import Cluster
     from clusterwright.operate.diagnose import diagnose
+    from clusterwright.operate.stack.known import on_cloud
 
-    cluster = Cluster.named(arguments.cluster)
+    far = on_cloud(arguments.cluster)
+    cluster = far or Cluster.named(arguments.cluster)
     archive = Path(arguments.out or f"{cluster.name}-diagnosis.tar.gz")
     with progress(as_json=arguments.json) as report:
-        diagnosis = diagnose(cluster, archive, report)
+        diagnosis = _on_cloud(far, archive, report) if far else diagnose(cluster, archive, report)
     if arguments.json:
         print(json.dumps({"diagnosis": asdict(diagnosis)}, default=str))
     else:
         _print(diagnosis)
     return FINE
+
+
+def _on_cloud(cluster: Cluster, archive: Path, report: Report) -> Diagnosis:
+    from clusterwright.operate.stack.diagnose import diagnose
+    from clusterwright.operate.stack.known import known
+
+    return diagnose(cluster, known(cluster, report), archive, report)
 
 
 def _print(diagnosis: Diagnosis) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs
 from clusterwright.cli.ending import FINE
-from clusterwright.cli.target import is_description
 
 if TYPE_CHECKING:
     from clusterwright.change import Change
@@ -69,7 +68,7 @@ def _old(old: str | None, new: str) -> Side:
     """What is there before: what OLD says, or what was last applied to the cluster that NEW is about."""
     from clusterwright.operate.home import ClusterHome
     from clusterwright.operate.prepare import described, prepare
-    from clusterwright.operate.source import Source, cluster_home
+    from clusterwright.operate.source import Source, cluster_home, is_description
     from clusterwright.spec.load import load
 
     if old is None:
@@ -89,13 +88,12 @@ def _old(old: str | None, new: str) -> Side:
 
 def _new(new: str, old: Handoff | None) -> tuple[Handoff, tuple[NodeFile, ...], Cost | None]:
     """What is wanted, on the ground of what is there: nodes keep their addresses and network."""
-    from clusterwright.operate.cluster import Cluster
+    from clusterwright.cli.target import as_it_stands
     from clusterwright.operate.prepare import described, ground_of, prepare
-    from clusterwright.operate.source import Source
 
     if new.endswith(".json"):
         return _rendered(_handoff(new))
-    source = Source(Path(new)) if is_description(new) else Cluster.named(new).source()
+    source = as_it_stands(new)
     if old is None:
         prepared = prepare(described(source))
     else:
@@ -168,19 +166,26 @@ def _print(changes: list[Change]) -> None:
     print("; ".join(f"{impact}: {fold(nodes)}" for impact, nodes in by_impact.items()))
 
 
-def _cost(old: Cost | None, new: Cost | None) -> dict[str, float | None]:
+def _cost(old: Cost | None, new: Cost | None) -> dict[str, object]:
     """US dollars an hour: what is known of each side, null where nothing is."""
+    from clusterwright.plan.cost import PARTS
+
+    def parts(cost: Cost | None) -> dict[str, float] | None:
+        return {part: cost.of(part) for part in PARTS} if cost and cost.dates else None
+
     return {
         "old_usd_per_hour": old.usd_per_hour if old and old.dates else None,
         "new_usd_per_hour": new.usd_per_hour if new and new.dates else None,
+        "old_parts": parts(old),
+        "new_parts": parts(new),
     }
 
 
 def _print_cost(old: Cost | None, new: Cost | None) -> None:
-    from clusterwright.cli.terminal.machine_words import cost_change
+    from clusterwright.cli.terminal.cost_words import cost_change
 
-    if old and new and (words := cost_change(old, new)):
-        print(f"cost: {words}")
+    for number, words in enumerate(cost_change(old, new) if old and new else ()):
+        print(f"cost: {words}" if number == 0 else f"  {words}")
 
 
 def _lines(old: Iterable[NodeFile], new: Iterable[NodeFile]) -> Iterator[str]:

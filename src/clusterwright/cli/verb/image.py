@@ -1,18 +1,30 @@
-"""`clusterwright image`: what labs were baked to, and room for others."""
+"""`clusterwright image`: what labs and machines of clouds are made from, and room for others."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs
 from clusterwright.cli.ending import FINE
 
-_ABOUT = """List and remove the images that labs are made from.
+if TYPE_CHECKING:
+    from clusterwright.operate.built import CloudImages
 
-Each change of what is installed bakes another one of about 1 GB. An image that was removed is baked
-again when a lab needs it."""
+_ABOUT = """Build, list and remove the images that labs, and machines of clouds, are made from.
+
+Each change of what is installed makes another one. A lab's are on this machine, about 1 GB each, and
+what was removed is baked again when a lab needs it. A cloud's are found by the tag or label that
+names what went into them; `--of FILE` says which cloud."""
+
+_BUILDS = """Build what the nodes of a description are made from.
+
+A lab's image is baked on this machine. In a cloud a machine installs everything, seals itself and is
+copied; then it goes. Pools with `image: built` are made from it."""
 
 
 def add(verbs: Verbs) -> None:
@@ -20,28 +32,66 @@ def add(verbs: Verbs) -> None:
         "image", None, _ABOUT, examples={"clusterwright image remove --unused": "all that no lab stands on"}
     )
     actions = Verbs(parser, "what to do")
+    building = actions.add(
+        "build",
+        _run_build,
+        _BUILDS,
+        resumes=True,
+        examples={"clusterwright image build clusters/aws-p5.yaml": ""},
+    )
+    building.add_argument("file", metavar="FILE", help="the description")
     actions.add(
         "list",
         _run_list,
-        "List images, those that no lab stands on first.",
-        examples={"clusterwright image list": "", "clusterwright image list --json": "for a program"},
-    )
+        "List images, those that nothing stands on first.",
+        examples={
+            "clusterwright image list": "of labs",
+            "clusterwright image list --of clusters/aws-p5.yaml": "in its region",
+            "clusterwright image list --json": "for a program",
+        },
+    ).add_argument("--of", metavar="FILE", help="a description: the images in its cloud")
     removing = actions.add(
         "remove",
         _run_remove,
-        "Remove images.\n\nNever one that nodes of a lab stand on.",
+        "Remove images.\n\nNever one that nodes of a lab, or machines of a cloud, stand on.",
         resumes=True,
         examples={
             "clusterwright image remove 41e4fe1f0eae5e0b": "",
             "clusterwright image remove --unused": "",
+            "clusterwright image remove --of clusters/aws-p5.yaml --unused": "but what it wants now",
         },
     )
+    removing.add_argument("--of", metavar="FILE", help="a description: the images in its cloud")
     which = removing.add_mutually_exclusive_group(required=True)
     which.add_argument("digests", metavar="DIGEST", nargs="*", default=[], help="as `image list` has it")
-    which.add_argument("--unused", action="store_true", help="all that no lab stands on")
+    which.add_argument("--unused", action="store_true", help="all that nothing stands on")
+
+
+def _run_build(arguments: argparse.Namespace) -> int:
+    from clusterwright.cli.terminal.progress import progress
+    from clusterwright.operate.built import cloud_images
+    from clusterwright.operate.source import Source
+    from clusterwright.operate.work import begun
+
+    source = Source(Path(arguments.file))
+    cloud = cloud_images(source)
+    with progress(as_json=arguments.json) as report:
+        if cloud:
+            from clusterwright.operate.stack.images import build
+
+            made = build(source, cloud, report)
+        else:
+            with begun(source) as work:
+                work.bake(set(work.handoff.by_name), report)
+                made = tuple(work.desired.images)
+    if not arguments.json:
+        print("\n".join(f"{digest}  built" for digest in made) or "every image is there already")
+    return FINE
 
 
 def _run_list(arguments: argparse.Namespace) -> int:
+    if cloud := _cloud(arguments):
+        return _list_built(cloud, as_json=arguments.json)
     from clusterwright.providers.lab.home import LabHome
     from clusterwright.providers.lab.stock import stock
 
@@ -61,6 +111,8 @@ def _run_list(arguments: argparse.Namespace) -> int:
 
 
 def _run_remove(arguments: argparse.Namespace) -> int:
+    if cloud := _cloud(arguments):
+        return _remove_built(cloud, arguments)
     from clusterwright.providers.lab.home import LabHome
     from clusterwright.providers.lab.stock import remove, stock
 
@@ -74,4 +126,46 @@ def _run_remove(arguments: argparse.Namespace) -> int:
         print(json.dumps({"removed": sorted(set(digests)), "freed": freed}))
     else:
         print(f"{len(set(digests))} images removed, {freed / 1e6:.0f} MB free again")
+    return FINE
+
+
+def _cloud(arguments: argparse.Namespace) -> CloudImages | None:
+    if not arguments.of:
+        return None
+    from clusterwright.operate.built import cloud_images
+    from clusterwright.operate.source import Source
+
+    return cloud_images(Source(Path(arguments.of)))
+
+
+def _list_built(cloud: CloudImages, *, as_json: bool) -> int:
+    found = cloud.stock.known()
+    missing = [digest for digest in cloud.wanted if digest not in {image.digest for image in found}]
+    if as_json:
+        rows = [{**asdict(image), "wanted": image.digest in cloud.wanted} for image in found]
+        print(json.dumps({"images": rows, "missing": missing}, indent=1, sort_keys=True))
+        return FINE
+    for image in found:
+        state = "wanted" if image.digest in cloud.wanted else "not wanted"
+        state = state if image.ready else "not ready"
+        used = f"{len(image.machines)} machines" if image.machines else "unused"
+        print(f"{image.digest}  {image.gib:4} GiB  {image.made[:16]}  {state}, {used}  {image.name}")
+    for digest in missing:
+        print(f"{digest}  not there: `clusterwright image build` makes it")
+    return FINE
+
+
+def _remove_built(cloud: CloudImages, arguments: argparse.Namespace) -> int:
+    from clusterwright.providers.built import remove
+
+    unused = [
+        image.digest
+        for image in (cloud.stock.known() if arguments.unused else ())
+        if not image.machines and image.digest not in cloud.wanted
+    ]
+    gone = remove(cloud.stock, unused if arguments.unused else arguments.digests)
+    if arguments.json:
+        print(json.dumps({"removed": [image.digest for image in gone]}))
+    else:
+        print(f"{len(gone)} images removed, {sum(image.gib for image in gone)} GiB")
     return FINE

@@ -25,6 +25,7 @@ def add(verbs: Verbs) -> None:
             "clusterwright init --list": "see what templates there are",
             "clusterwright init --template onprem-racks racks.yaml": "",
             "clusterwright init --template aws-p5 -": "print it",
+            "clusterwright init --from-slurm /etc/slurm/slurm.conf site.yaml": "own machines",
         },
     )
     parser.add_argument(
@@ -35,6 +36,11 @@ def add(verbs: Verbs) -> None:
         help="file to write, `-` to print it (default: cluster.yaml)",
     )
     parser.add_argument("--template", default="lab", help="which one (default: lab)")
+    parser.add_argument(
+        "--from-slurm",
+        metavar="CONF",
+        help="begin with the nodes, partitions and settings of a slurm.conf; what cannot be said is named",
+    )
     parser.add_argument("--list", action="store_true", help="list the templates and what they are for")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
 
@@ -45,16 +51,26 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         _list(templates(), as_json=arguments.json)
         return FINE
-    text = template(arguments.template)
+    text = _from_slurm(arguments) if arguments.from_slurm else template(arguments.template)
     if arguments.file == "-":
         print(text, end="")
         return FINE
     _write(Path(arguments.file), text, force=arguments.force)
     if arguments.json:
-        print(json.dumps({"file": arguments.file, "template": arguments.template}))
+        begun = "from_slurm" if arguments.from_slurm else "template"
+        print(json.dumps({"file": arguments.file, begun: getattr(arguments, begun)}))
     else:
         print(f"wrote {arguments.file}; look at what it becomes with `clusterwright plan {arguments.file}`")
     return FINE
+
+
+def _from_slurm(arguments: argparse.Namespace) -> str:
+    from clusterwright.cli.terminal.findings import show
+    from clusterwright.operate.own.from_slurm import from_slurm
+
+    begun = from_slurm(Path(arguments.from_slurm))
+    show(begun.findings, as_json=arguments.json, stream=True)
+    return begun.text
 
 
 def _list(known: dict[str, str], *, as_json: bool) -> None:

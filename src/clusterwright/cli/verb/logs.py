@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs, add_target
 from clusterwright.cli.ending import FINE
 
+if TYPE_CHECKING:
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.stack.known import Known
+
 _ABOUT = """Read a node's journal or console.
 
-Read from outside, so a node that does not answer can be read too."""
+Read from outside, so a node that does not answer can be read too. On a cloud the journal is read on the
+node, as `clusterwright ssh` goes there; the console comes from the cloud, also of a node that is dead."""
 
 
 def add(verbs: Verbs) -> None:
@@ -31,15 +38,30 @@ def add(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from clusterwright.operate.cluster import Cluster
-
-    cluster = Cluster.named(arguments.cluster)
-    node = (
-        cluster.nodes(arguments.node)[0]
-        if arguments.node
-        else cluster.handoff.with_role("controller")[0].name
-    )
-    for line in cluster.machines.logs(node, follow=arguments.follow, console=arguments.console):
+    node, lines = _lines_of(arguments)
+    for line in lines:
         text = line.rstrip("\n")
         print(json.dumps({"node": node, "line": text}) if arguments.json else text, flush=arguments.follow)
     return FINE
+
+
+def _lines_of(arguments: argparse.Namespace) -> tuple[str, Iterator[str]]:
+    """The node, and what it wrote."""
+    from clusterwright.cli.terminal.progress import progress
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.stack.known import known, on_cloud
+    from clusterwright.operate.stack.logs import logs
+
+    far = on_cloud(arguments.cluster)
+    if far:
+        with progress(as_json=False) as report:
+            found = known(far, report)
+        node = _node(found, arguments.node)
+        return node, logs(found, node, follow=arguments.follow, console=arguments.console)
+    cluster = Cluster.named(arguments.cluster)
+    node = _node(cluster, arguments.node)
+    return node, cluster.machines.logs(node, follow=arguments.follow, console=arguments.console)
+
+
+def _node(cluster: Cluster | Known, text: str | None) -> str:
+    return cluster.node(text) if text else cluster.handoff.with_role("controller")[0].name

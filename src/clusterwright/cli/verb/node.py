@@ -5,13 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs, add_target
 from clusterwright.cli.ending import FAILED, FINE
+from clusterwright.finding import Refused, Where, refuse
+
+if TYPE_CHECKING:
+    from clusterwright.event import Report
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.node import Asked
 
 _ABOUT = """Add, replace, drain or resume nodes; break simulated ones on purpose.
 
-NODES is a node set as Slurm writes it: gpu-001, gpu-[001-004]. No other node is rebuilt or restarted."""
+NODES is a node set as Slurm writes it: gpu-001, gpu-[001-004]. No other node is rebuilt or restarted.
+Of a cluster on a cloud Slurm is asked through the door that `clusterwright ssh` takes."""
 
 
 def add(verbs: Verbs) -> None:
@@ -41,7 +49,8 @@ def _replace(actions: Verbs) -> None:
     parser = actions.add(
         "replace",
         _run_replace,
-        "Rebuild nodes from the image.\n\nRuns no task on any other node.",
+        "Rebuild nodes from the image.\n\nRuns no task on any other node. On a cloud jobs on them end first, "
+        "then\ntheir machines are made anew and the cluster proves itself; nothing else is touched.",
         resumes=True,
         examples={"clusterwright node replace lab gpu-001": ""},
     )
@@ -112,19 +121,16 @@ def _targets(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
 
 
 def _run_add(arguments: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from clusterwright.cli.target import is_description
+    from clusterwright.cli.target import as_it_stands
     from clusterwright.cli.terminal.outcome import show_outcome
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate import node
-    from clusterwright.operate.cluster import Cluster
-    from clusterwright.operate.source import Source
+    from clusterwright.operate.stack.known import on_cloud
 
-    target = arguments.cluster
-    source = Source(Path(target)) if is_description(target) else Cluster.named(target).source()
+    if far := on_cloud(arguments.cluster):
+        raise _only_up(far.name, "add", "a cloud makes whatever the description names and is not there")
     with progress(as_json=arguments.json) as report:
-        outcome = node.add(source, arguments.nodes, report)
+        outcome = node.add(as_it_stands(arguments.cluster), arguments.nodes, report)
     show_outcome(outcome, as_json=arguments.json)
     return FINE if outcome.ok else FAILED
 
@@ -134,7 +140,10 @@ def _run_replace(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate import node
     from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.stack.known import on_cloud
 
+    if far := on_cloud(arguments.cluster):
+        return _replace_on_cloud(far, arguments)
     cluster = Cluster.named(arguments.cluster)
     with progress(as_json=arguments.json) as report:
         outcome = node.replace(cluster, arguments.nodes, report, disturb=arguments.disturb)
@@ -142,13 +151,44 @@ def _run_replace(arguments: argparse.Namespace) -> int:
     return FINE if outcome.ok else FAILED
 
 
+def _replace_on_cloud(cluster: Cluster, arguments: argparse.Namespace) -> int:
+    from clusterwright.cli.target import as_it_stands
+    from clusterwright.cli.terminal.progress import progress
+    from clusterwright.cli.terminal.stack import show_stack_outcome
+    from clusterwright.operate.stack.known import known
+    from clusterwright.operate.stack.replace import Replacement
+    from clusterwright.operate.stack.work import begun
+
+    with progress(as_json=arguments.json) as report:
+        found = known(cluster, report)
+        names = found.nodes(arguments.nodes)
+        with begun(as_it_stands(arguments.cluster), report, accept=found.asks) as work:
+            outcome = Replacement(work, names, arguments.disturb).run(report)
+    show_stack_outcome(outcome, as_json=arguments.json)
+    return FINE if outcome.ok else FAILED
+
+
+def _asked(target: str, report: Report) -> Asked:
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.stack.known import known, on_cloud
+    from clusterwright.operate.stack.way import OnCloud
+
+    far = on_cloud(target)
+    return OnCloud(known(far, report)) if far else Cluster.named(target)
+
+
+def _only_up(cluster: str, verb: str, why: str) -> Refused:
+    remedy = f"Run `clusterwright up {cluster}`: it says first what it makes"
+    return refuse("CW8164", Where(path=f"node {verb} {cluster}"), why, remedy)
+
+
 def _run_drain(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate import node
-    from clusterwright.operate.cluster import Cluster
 
-    cluster, wait = Cluster.named(arguments.cluster), not arguments.no_wait
+    wait = not arguments.no_wait
     with progress(as_json=arguments.json) as report:
+        cluster = _asked(arguments.cluster, report)
         drained = node.drain(cluster, arguments.nodes, report, reason=arguments.reason, wait=wait)
     return FINE if drained else FAILED
 
@@ -156,10 +196,9 @@ def _run_drain(arguments: argparse.Namespace) -> int:
 def _run_resume(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate import node
-    from clusterwright.operate.cluster import Cluster
 
     with progress(as_json=arguments.json) as report:
-        node.resume(Cluster.named(arguments.cluster), arguments.nodes, report)
+        node.resume(_asked(arguments.cluster, report), arguments.nodes, report)
     return FINE
 
 

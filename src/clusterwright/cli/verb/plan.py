@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs, add_rehearsal, add_target
-from clusterwright.cli.ending import FINE
+from clusterwright.cli.ending import FINE, MISTAKEN
+from clusterwright.finding import Finding, Severity
 
 if TYPE_CHECKING:
-    from clusterwright.operate.prepare import Prepared
+    from clusterwright.operate.live import Look
+    from clusterwright.operate.prepare import Described, Prepared
 
 _ABOUT = """Show what a description becomes.
 
-Nodes, GPUs, fabric and watts as a table, with every warning. Nothing is made and nothing is asked
-over the network; the same description gives the same plan."""
+Nodes, GPUs, fabric, watts and cost as a table, with every warning. Nothing is made and nothing is
+asked over the network; the same description gives the same plan.
+
+--live asks the cloud as well, with the credentials that its own tools use: quotas and what is left of
+them, zones, reservations, images, networks, and a trial of each pool's launch. It makes nothing. Where
+something would fail, the exit code is 2; a permission that is missing is a warning that names it."""
 
 
 def add(verbs: Verbs) -> None:
@@ -25,34 +32,55 @@ def add(verbs: Verbs) -> None:
         _ABOUT,
         examples={
             "clusterwright plan clusters/lab.yaml": "",
+            "clusterwright plan --live clusters/aws-p5.yaml": "with what the account itself says",
             "clusterwright plan --lab clusters/aws-p5.yaml": "what its rehearsal on this machine would be",
             "clusterwright plan --json lab.yaml | jq .nodes": "every node with address, place and roles",
         },
     )
     add_target(parser)
     add_rehearsal(parser)
+    parser.add_argument("--live", action="store_true", help="ask the cloud too, with your credentials")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.target import source
     from clusterwright.operate.prepare import described, prepare
 
-    prepared = prepare(described(source(arguments.cluster, arguments)))
+    description = described(source(arguments.cluster, arguments))
+    prepared = prepare(description)
+    look = _look(prepared, description) if arguments.live else None
+    findings = (*prepared.findings, *(look.verdict.findings if look else ()))
     if arguments.json:
-        print(json.dumps(_as_json(prepared), indent=1, sort_keys=True))
-        return FINE
+        print(json.dumps(_as_json(prepared, findings, look), indent=1, sort_keys=True))
+        return _ending(findings)
     from clusterwright.cli.terminal.findings import show
+    from clusterwright.cli.terminal.live_table import print_look
     from clusterwright.cli.terminal.plan_table import print_plan
 
     print_plan(prepared.plan)
-    show(prepared.findings, as_json=False)
-    return FINE
+    if look:
+        print_look(look)
+    show(findings, as_json=False)
+    return _ending(findings)
 
 
-def _as_json(prepared: Prepared) -> dict[str, object]:
+def _look(prepared: Prepared, description: Described) -> Look:
+    from datetime import UTC, datetime
+
+    from clusterwright.operate.live import live
+
+    return live(prepared.plan, description.loaded.where, datetime.now(UTC))
+
+
+def _ending(findings: Iterable[Finding]) -> int:
+    return MISTAKEN if any(finding.severity is Severity.ERROR for finding in findings) else FINE
+
+
+def _as_json(prepared: Prepared, findings: Iterable[Finding], look: Look | None) -> dict[str, object]:
     """The hand-off, which is what a program wants of a plan, its figures, and what there is to say."""
     from clusterwright.plan.summary import summary
 
-    findings = [finding.as_json() for finding in prepared.findings]
     document = json.loads(prepared.handoff.dumps())
-    return {**document, "summary": summary(prepared.plan).as_json(), "findings": findings}
+    rows = [finding.as_json() for finding in findings]
+    asked = {"live": look.as_json()} if look else {}
+    return {**document, "summary": summary(prepared.plan).as_json(), "findings": rows, **asked}

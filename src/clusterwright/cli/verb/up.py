@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs, add_rehearsal, add_rolling, add_target
 from clusterwright.cli.ending import FAILED, FINE
+
+if TYPE_CHECKING:
+    from clusterwright.operate.source import Source
 
 _ABOUT = """Bring a cluster up, or to what its description says now.
 
@@ -14,10 +19,13 @@ Says first what changes on which node, makes what is missing, repairs what drift
 the result. It can be stopped at any moment; run again, it goes on. It refuses to take a node
 away from running jobs.
 
+A lab is made on this machine, a cluster on AWS or Google Cloud there, by Pulumi's engine and with the
+credentials that the cloud's own tools use here.
+
 With --roll, what disturbs jobs goes through the cluster node by node while jobs run on the others: a
 node gets no new jobs, ends those that it has, is changed, boots at most once, passes its gates and takes
 jobs again. The first node of a pool goes alone; when it fails, no other is touched. `diff` shows the
-order."""
+order. Nodes that converge themselves keep to it by themselves, also when this command is stopped."""
 
 
 def add(verbs: Verbs) -> None:
@@ -29,6 +37,7 @@ def add(verbs: Verbs) -> None:
         examples={
             "clusterwright up clusters/lab.yaml": "a lab on this machine",
             "clusterwright up --lab clusters/aws-p5.yaml --nodes gpu=4": "rehearse any description there",
+            "clusterwright up clusters/aws-p5.yaml": "a cluster on AWS",
             "clusterwright up lab": "repair what drifted since",
             "clusterwright up lab --roll": "a new driver, while jobs run",
             "clusterwright up lab --roll --batch 4 --wait '12 h'": "four nodes at a time",
@@ -50,12 +59,15 @@ def add(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.rolling import rolling
-    from clusterwright.cli.target import source
+    from clusterwright.cli.target import is_on_cloud, source
     from clusterwright.cli.terminal.outcome import show_outcome
     from clusterwright.cli.terminal.progress import progress
-    from clusterwright.operate.up import Wishes, up
+    from clusterwright.operate.course import Wishes
+    from clusterwright.operate.up import up
 
     wanted = source(arguments.cluster, arguments)
+    if is_on_cloud(wanted):
+        return _on_cloud(wanted, arguments)
     if arguments.install_deps:
         _install()
     wishes = Wishes(
@@ -68,6 +80,28 @@ def run(arguments: argparse.Namespace) -> int:
     with progress(as_json=arguments.json) as report:
         outcome = up(wanted, report, wishes)
     show_outcome(outcome, as_json=arguments.json, welcome=True)
+    return FINE if outcome.ok else FAILED
+
+
+def _on_cloud(wanted: Source, arguments: argparse.Namespace) -> int:
+    from clusterwright.cli.rolling import refuse_what_clouds_do_not_take
+    from clusterwright.cli.terminal.progress import progress
+    from clusterwright.cli.terminal.stack import show_changes, show_stack_outcome
+    from clusterwright.operate.stack.up import apply, cost_before, preview, refuse_to_disturb
+    from clusterwright.operate.stack.work import begun
+
+    refuse_what_clouds_do_not_take(arguments)
+    silent, accept = arguments.json, not arguments.no_accept
+    with ExitStack() as held:
+        with progress(as_json=silent) as report:
+            work = held.enter_context(begun(wanted, report, accept=accept))
+            changes = preview(work, report)
+        show_changes(changes, cost_before(work), work.prepared.plan.cost, as_json=silent)
+        if not arguments.disturb:
+            refuse_to_disturb(work, changes)
+        with progress(as_json=silent) as report:
+            outcome = apply(work, changes, report)
+    show_stack_outcome(outcome, as_json=silent)
     return FINE if outcome.ok else FAILED
 
 

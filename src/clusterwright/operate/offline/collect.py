@@ -111,6 +111,8 @@ def _collect(subject: Subject, wishes: Wishes, report: Report, signing: Signer) 
     for architecture in architectures:
         _packages(work, architecture, [one for one in wanted if one.architecture == architecture])
         indices |= _images(work, Layout(work.cache / "images" / architecture, architecture))
+    work.find(subject.nameless())
+    contents.missing |= {f"images: {image.image}" for image in subject.unknown}
     images = _list_of_images(work, indices) if indices else ""
     if wishes.wheels:
         _wheels(work)

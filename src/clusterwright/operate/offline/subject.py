@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from clusterwright.catalog.container_images import Image
 from clusterwright.finding import Finding, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate.offline.apt import Origin
@@ -13,6 +14,7 @@ from clusterwright.operate.offline.origins import Origins, of_vendors
 from clusterwright.operate.prepare import Described, prepare
 from clusterwright.plan.model import Mirror
 from clusterwright.plan.software import Lock
+from clusterwright.plan.software.shipped import Shipped, shipped
 from clusterwright.spec.software import Repository
 
 
@@ -24,6 +26,8 @@ class Subject:
     lock: Lock
     lock_file: str
     images: tuple[str, ...] = ()
+    unknown: tuple[Image, ...] = ()
+    """Images that no source tells the digest of."""
     simulated: Mirror | None = None
     """Stands for all vendors of a lab."""
     architecture: str | None = None
@@ -52,6 +56,16 @@ class Subject:
                 continue
             yield Finding("CW8025", Where(self.lock_file), what, remedy)
 
+    def nameless(self) -> Iterator[Finding]:
+        """A registry may put another image behind a tag at any time, so none is collected by its tag."""
+        for image in self.unknown:
+            what = f"no source tells the digest of {image.image}, the {image.part} of {image.component}"
+            remedy = (
+                f"See it with `skopeo inspect docker://{image.image}`, and add '{image.image}@sha256:…' "
+                "to software.images"
+            )
+            yield Finding("CW8140", Where(self.lock_file), what, remedy)
+
     def _locked(self, package: str) -> tuple[str, str]:
         """Component and repository of a package."""
         rows = (item for pool in self.lock.pools.values() for item in pool.items())
@@ -70,15 +84,18 @@ def subject(description: Described, lock_file: str) -> Subject:
     simulated = architecture = None
     if all(site.provider == "lab" for site in sites.values()):
         # Only where there is a lab: it knows programs that other places do not have.
-        from clusterwright.operate.lab import host_architecture, simulated_vendors
+        from clusterwright.operate.lab.vendors import host_architecture, simulated_vendors
         from clusterwright.providers.lab.home import LabHome
 
         simulated, architecture = simulated_vendors(description.lock, LabHome.of_user()), host_architecture()
+    # The images of vendors are played in a lab, as their packages are.
+    own = Shipped((), ()) if simulated else shipped(description.lock, spec.software.images)
     return Subject(
         planned.handoff,
         description.lock,
         lock_file,
-        tuple(sorted(set(spec.software.images))),
+        tuple(sorted({*spec.software.images, *own.known})),
+        own.unknown,
         simulated,
         architecture,
     )

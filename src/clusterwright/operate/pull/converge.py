@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from clusterwright.bundle.pointer import Pointer
+from clusterwright.bundle.turns import InTurn, Order
 from clusterwright.bundle.userdata import user_data
 from clusterwright.catalog.changes import Impact
 from clusterwright.converge.result import NodeResult
@@ -15,17 +16,17 @@ from clusterwright.converge.target import Target
 from clusterwright.converge.verify import Verified, verify
 from clusterwright.event import Event, Report, Status
 from clusterwright.operate.desired import Desired
-from clusterwright.operate.pull.publish import publish_to
+from clusterwright.operate.pull.publish import order_of, publish_to
 from clusterwright.operate.pull.reports import NodeReport, Reports
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
+from clusterwright.operate.pull.wake import WAKE, WAKE_AGAIN_SECONDS, WAKE_SILENT_SECONDS
 from clusterwright.operate.remote import run_on
 
 SILENCE_SECONDS = 300.0
-"""So long nothing new may be heard of any node that has something to do."""
-_WAKE = "systemctl start --no-block clusterwright-pull.service"
-_WAKE_AGAIN_SECONDS = 5.0
+"""So long nothing new may be heard of any node that has something to do and waits for no job."""
 _AT_ONCE = 32
+_HELD_BACK = "held back"
 
 Revive = Callable[[], object]
 """Boots nodes that switched themselves off to reboot, where machines do not do that by themselves."""
@@ -58,6 +59,7 @@ class Pulling:
         impacts: Mapping[str, Impact],
         *,
         full: bool,
+        roll: InTurn | None = None,
     ) -> Mapping[str, NodeResult]:
         """Results of the nodes in `looked`; others take the bundle up when they look for it themselves.
 
@@ -65,9 +67,9 @@ class Pulling:
         unknown = [self.targets[name] for name in looked if name in self.targets and name not in seen]
         found = {**seen, **verify(unknown, self.desired.wanted)}
         self.reports = Reports(self.store, self.host_keys)
-        costs = {name: str(impact) for name, impact in impacts.items()}
-        pointer = publish_to(self.store, self.desired, self.host_keys, costs, self.report)
         before = self.reports.now()
+        costs = {name: str(impact) for name, impact in impacts.items()}
+        pointer = publish_to(self.store, self.desired, self.host_keys, costs, self.report, roll)
         due = {name for name in looked if full or not self._is_done(before.get(name), name, found.get(name))}
         for name in sorted(set(looked) - due):
             self.results[name] = NodeResult("ok")
@@ -86,23 +88,35 @@ class Pulling:
     def _wait(self, due: set[str], before: Mapping[str, NodeReport], pointer: Pointer, full: bool) -> None:
         self._wake(due, "touch /run/clusterwright/pull-full; " if full else "")
         heard = woken = time.monotonic()
-        said = dict(before)
+        said, touched = dict(before), dict.fromkeys(due, heard)
+        order = order_of(self.desired.handoff, self.host_keys, pointer.roll)
         while left := due - set(self.results):
             for name, now in sorted(self.reports.now().items()):
                 if name in left and now != said.get(name):
-                    said[name], heard = now, time.monotonic()
-                    self._hear(name, now)
-            self._hold_back(due - set(self.results), pointer)
+                    heard = touched[name] = time.monotonic()
+                    said[name] = now
+                    self._hear(name, now, pointer)
+            self._hold_back(due - set(self.results), said, order)
+            if any(said[name].drains for name in due - set(self.results) if name in said):
+                heard = time.monotonic()
             if time.monotonic() - heard > self.silence:
                 self._give_up(due - set(self.results), said)
-            if time.monotonic() - woken > _WAKE_AGAIN_SECONDS:
-                woken = time.monotonic()
-                self.revive()
-                self._wake(due - set(self.results))
+            if time.monotonic() - woken > WAKE_AGAIN_SECONDS:
+                woken, left = time.monotonic(), due - set(self.results)
+                if any(now.state == "rebooting" for name, now in said.items() if name in left):
+                    self.revive()
+                idle = {name for name in left if said.get(name) == before.get(name) or _idle(said[name])}
+                asleep = idle | set(_longest_silent(left - idle, touched, woken))
+                touched |= dict.fromkeys(asleep, woken)
+                self._wake(asleep)
             time.sleep(self.store.shelf.pause)
 
-    def _hear(self, name: str, said: NodeReport) -> None:
+    def _hear(self, name: str, said: NodeReport, pointer: Pointer) -> None:
         words = f"{said.state} {said.cause}".strip()
+        if said.state == "failed" and said.serial < pointer.serial:
+            # Its timer had begun on the one before when this was published; it is woken for this one.
+            self.report(Event("converge", "progress", f"{words} (serial {said.serial})", name))
+            return
         if said.state == "accepted" and said.digest == self.desired.wanted[name].digest:
             status: Status = "changed" if said.changed else "ok"
             self.results[name] = NodeResult("changed" if said.changed else "ok", said.changed, said.changed)
@@ -113,18 +127,18 @@ class Pulling:
         else:
             self.report(Event("converge", "progress", words, name))
 
-    def _hold_back(self, left: Collection[str], pointer: Pointer) -> None:
+    def _hold_back(self, left: Collection[str], said: Mapping[str, NodeReport], order: Order) -> None:
         """Who waits for a node that failed keeps what it has."""
-        for name in left:
-            node = self.desired.handoff.by_name[name]
-            first = [row.node for row in pointer.first]
-            awaited = (
-                first[: first.index(name)] if name in first else [*first, pointer.canaries[node.pool].node]
-            )
-            broken = next((other for other in awaited if other != name and self._failed(other)), None)
+        for name in sorted(left):
+            if name in said and said[name].digest == self.desired.wanted[name].digest and said[name].begun:
+                continue
+            awaited = order.awaited(name, self.desired.handoff.by_name[name].pool)
+            broken = next((other for other in awaited if self._failed(other)), None)
             if broken:
-                message = f"{broken} failed before it, and nothing was changed here"
-                self.results[name] = NodeResult("failed", failed_task="held back", message=message)
+                behind = self.results[broken]
+                words = f"{broken} failed before it, and nothing was changed here"
+                message = behind.message if behind.failed_task == _HELD_BACK else words
+                self.results[name] = NodeResult("failed", failed_task=_HELD_BACK, message=message)
                 self.report(Event("converge", "skipped", message, name))
 
     def _failed(self, name: str) -> bool:
@@ -144,7 +158,18 @@ class Pulling:
         targets = [self.targets[name] for name in sorted(names) if name in self.targets]
         if targets:
             with ThreadPoolExecutor(min(len(targets), _AT_ONCE)) as pool:
-                list(pool.map(lambda target: run_on(target, before + _WAKE, timeout=10), targets))
+                list(pool.map(lambda target: run_on(target, before + WAKE, timeout=10), targets))
+
+
+def _idle(said: NodeReport) -> bool:
+    """Whether its agent has ended. One that works, or waits for its turn, needs nobody to wake it."""
+    return said.state not in ("working", "waiting") or said.cause.startswith(_HELD_BACK)
+
+
+def _longest_silent(names: Collection[str], touched: Mapping[str, float], now: float) -> list[str]:
+    """Of many that wait for hours, as many at a time as are woken at once."""
+    silent = (name for name in sorted(names) if now - touched[name] > WAKE_SILENT_SECONDS)
+    return sorted(silent, key=touched.__getitem__)[:_AT_ONCE]
 
 
 def _drift(found: Verified | None) -> tuple[str, ...]:

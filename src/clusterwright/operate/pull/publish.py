@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from clusterwright.bundle import pointer as pointers
 from clusterwright.bundle.pointer import Awaited, Pointer, Reference
-from clusterwright.bundle.publication import Publication, Wheels, publish
+from clusterwright.bundle.publication import Proving, Publication, Wheels, publish
+from clusterwright.bundle.turns import AT_ONCE, InTurn, Order, order
 from clusterwright.bundle.wanted import Wanted
 from clusterwright.catalog.distributions import distribution
 from clusterwright.event import Event, Report
@@ -21,7 +22,7 @@ from clusterwright.operate.offline.store import sha256_of
 from clusterwright.operate.pull.secrets import hide
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
-from clusterwright.operate.pull.wheels import wheels
+from clusterwright.operate.pull.wheels import NEEDED, NEEDED_TO_PROVE, wheels
 
 
 @dataclass
@@ -47,11 +48,15 @@ class _Record:
         write_atomically(self.file, json.dumps(body), 0o600)
 
 
-def wheels_of(handoff: Handoff) -> Mapping[str, Mapping[str, Path]]:
-    """By processor, the files of the Python packages that run the roles."""
+_Files = Mapping[str, Mapping[str, Path]]
+"""Of Python packages, by processor and name."""
+
+
+def wheels_of(handoff: Handoff, needed: Collection[str] = NEEDED) -> _Files:
+    """Without more words, of those that run the roles."""
     python = distribution(handoff.software["distribution"]).python
     machines = sorted({handoff.hardware[node.machine].architecture for node in handoff.nodes})
-    return {machine: wheels(python, machine) for machine in machines}
+    return {machine: wheels(python, machine, needed) for machine in machines}
 
 
 def referenced(files: Mapping[str, Path]) -> Wheels:
@@ -64,30 +69,68 @@ def publish_to(
     host_keys: Mapping[str, str],
     impacts: Mapping[str, str],
     report: Report,
+    roll: InTurn | None = None,
 ) -> Pointer:
-    """Bring the store to what is desired of the nodes that are there; returns what nodes are pointed at."""
+    """Bring the store to what is desired of the nodes that are there; returns what nodes are pointed at.
+
+    Without `roll` what is published already stays as it is, in the turns that it was published with; what is
+    new holds for all of a pool at the same time.
+    """
     signing, record = Signing.of(desired.home), _Record.of(desired.home)
     before = store.pointer(signing.public)
     wanted = {name: desired.wanted[name] for name in sorted(host_keys)}
-    files = wheels_of(desired.handoff)
-    publication = Publication()
-    tree = publish(
-        publication,
-        desired.handoff,
-        wanted,
-        {machine: referenced(rows) for machine, rows in files.items()},
-        desired.attachments,
-        impacts,
-        lambda name: store.node(name, before),
-    )
+    files = (wheels_of(desired.handoff), wheels_of(desired.handoff, NEEDED_TO_PROVE))
+    roles, proof = ({machine: referenced(rows) for machine, rows in part.items()} for part in files)
+    proving = Proving(host_keys, proof)
+    earlier = {name: store.node(name, before) for name in wanted}
+
+    def described(roll: InTurn) -> tuple[Publication, Pointer]:
+        publication, turns = Publication(), order_of(desired.handoff, host_keys, roll)
+        tree = publish(
+            publication,
+            desired.handoff,
+            wanted,
+            roles,
+            desired.attachments,
+            impacts,
+            earlier.__getitem__,
+            proving,
+            turns,
+        )
+        pointer = _pointer(desired.handoff, wanted, host_keys, tree, signing, turns)
+        return publication, replace(pointer, roll=roll, asked=before.asked if before else 0)
+
+    known = before.roll if before else AT_ONCE
+    publication, pointer = described(known if roll is None else roll)
+    if roll is None and known.width and before and pointer.tree != before.tree:
+        publication, pointer = described(AT_ONCE)
     store.forget_all_but(host_keys)
     record.hidden = hide(store, wanted, desired.keys, host_keys, record.hidden)
-    pointer = _pointer(desired.handoff, wanted, host_keys, tree, signing)
     if before and before.same_but_serial(pointer):
         record.serial = max(record.serial, before.serial)
         record.write()
         return before
-    return _publish(store, record, signing, publication, files, _numbered(pointer, before, record), report)
+    packages = {sha256_of(file): file for part in files for rows in part.values() for file in rows.values()}
+    return _publish(store, record, signing, publication, packages, _numbered(pointer, before, record), report)
+
+
+def order_of(handoff: Handoff, nodes: Iterable[str], roll: InTurn) -> Order:
+    """Who waits for whom, of the nodes that are there."""
+    there = [handoff.by_name[name] for name in nodes]
+    return order({node.name: node.roles for node in there}, {node.name: node.pool for node in there}, roll)
+
+
+def ask_again(store: Store, home: ClusterHome) -> Pointer | None:
+    """Have the cluster proven once more as it is; None where nothing was published yet."""
+    signing, record = Signing.of(home), _Record.of(home)
+    before = store.pointer(signing.public)
+    if before is None:
+        return None
+    pointer = _numbered(replace(before, asked=before.asked + 1), before, record)
+    record.serial = pointer.serial
+    record.write()
+    store.point(signing.envelope(pointer.dumps(), pointers.NAMESPACE))
+    return pointer
 
 
 def _publish(
@@ -95,11 +138,10 @@ def _publish(
     record: _Record,
     signing: Signing,
     publication: Publication,
-    files: Mapping[str, Mapping[str, Path]],
+    packages: Mapping[str, Path],
     pointer: Pointer,
     report: Report,
 ) -> Pointer:
-    packages = {sha256_of(file): file for rows in files.values() for file in rows.values()}
     objects = sorted({*publication.objects, *packages})
     store.put(publication.objects, packages)
     # Before the pointer: a serial is never given twice, whatever is killed here.
@@ -124,11 +166,8 @@ def _pointer(
     host_keys: Mapping[str, str],
     tree: Reference,
     signing: Signing,
+    order: Order,
 ) -> Pointer:
-    roles = {name: handoff.by_name[name].roles for name in host_keys}
-    pools = {name: handoff.by_name[name].pool for name in host_keys}
-    first, canaries = pointers.order(roles, pools, host_keys)
-
     def awaited(name: str) -> Awaited:
         return Awaited(name, host_keys[name], wanted[name].digest)
 
@@ -136,8 +175,8 @@ def _pointer(
         cluster=handoff.name,
         serial=0,
         tree=tree,
-        first=tuple(map(awaited, first)),
-        canaries={pool: awaited(name) for pool, name in canaries.items()},
+        first=tuple(map(awaited, order.first)),
+        canaries={pool: awaited(name) for pool, name in order.canaries.items()},
         revoked=signing.revoked,
         next=signing.next,
     )

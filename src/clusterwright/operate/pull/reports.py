@@ -30,6 +30,16 @@ class NodeReport:
     """Of the agent and everything that it ran; daemons that systemd started for it are their own."""
     at: float
 
+    @property
+    def drains(self) -> bool:
+        """Whether its jobs are waited for."""
+        return self.state == "waiting" and self.cause.startswith("drains: ")
+
+    @property
+    def begun(self) -> bool:
+        """Whether it is on its way, and waits for no other node any more."""
+        return self.drains or self.state in ("working", "rebooting", "accepted")
+
 
 @dataclass
 class Reports:

@@ -1,4 +1,4 @@
-"""Secrets of nodes, each encrypted with age to its SSH host key. A cloud's secret store would stand here."""
+"""Secrets of nodes, each encrypted with age to its SSH host key."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clusterwright.accept.result import Acceptance
 from clusterwright.catalog.changes import Impact
 from clusterwright.change import diff
 from clusterwright.converge.result import NodeResult
@@ -15,8 +16,11 @@ from clusterwright.handoff import Handoff
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.need import needs
+from clusterwright.operate.prove import prove_within
 from clusterwright.operate.pull.converge import Pulling
 from clusterwright.operate.pull.introduced import Introduction
+from clusterwright.operate.pull.members import Groups, name_members
+from clusterwright.operate.pull.proof import Proof, Waiting, proof_in
 from clusterwright.operate.pull.reports import NodeReport, Reports
 from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.signing import Signing
@@ -39,6 +43,10 @@ class Far:
     """The public key that the machines trust."""
     host_keys: Mapping[str, str] = field(default_factory=dict)
     """Of nodes whose machines introduced themselves before."""
+    groups: Groups | None = None
+    """Of machines that are not in `machines`, because nobody made them one by one."""
+    members: Mapping[str, str] = field(default_factory=dict)
+    """Node → ID of the machine of a group that had its name last."""
     silence: float = SILENCE_SECONDS
 
 
@@ -48,6 +56,12 @@ class Settled:
 
     nodes: Mapping[str, NodeResult]
     host_keys: Mapping[str, str]
+    acceptance: Acceptance | None = None
+    """What the gates of the cluster found; None where not every node was accepted by itself."""
+    members: Mapping[str, str] = field(default_factory=dict)
+    """Node → ID of the machine of a group that has its name."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """Of these machines, by node."""
 
 
 def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, report: Report) -> Settled:
@@ -58,16 +72,29 @@ def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, rep
         raise Refused(findings)
     home = ClusterHome.of(handoff.name)
     with home.locked():
-        _refuse_another_signer(home, far.signer)
-        keys = far.introduction.host_keys(far.machines, far.host_keys, report)
+        refuse_another_signer(home, far.signer)
+        named = name_members(far.groups, handoff, far.store, Signing.of(home), report)
+        handoff = handoff.at(named.addresses)
+        machines = {**far.machines, **named.machines}
+        known = {
+            node: key
+            for node, key in far.host_keys.items()
+            if node in far.machines or named.machines.get(node) == far.members.get(node)
+        }
+        keys = far.introduction.host_keys(machines, known, report)
         files = render(handoff)
         desired = Desired(home, handoff, files, folder)
         impacts = _impacts(before or home.handoff(), handoff, files)
+        stale = proof_in(far.store, handoff, keys)
         pulling = Pulling(far.store, desired, keys, {}, report, lambda: None, far.silence)
         results = pulling.run(sorted(keys), {}, impacts, full=False)
-        if all(result.status in ("ok", "changed") for result in results.values()):
-            home.record_applied(handoff, files)
-    return Settled(results, keys)
+        if any(result.status not in ("ok", "changed") for result in results.values()):
+            return Settled(results, keys, None, named.machines, named.addresses)
+        home.record_applied(handoff, files)
+        waiting = Waiting(far.store, handoff, keys, report, silence=far.silence)
+        refused = stale if stale and stale.state == "failed" else None
+        proof = prove_within(desired, {}, waiting, refused)
+        return Settled(results, keys, proof, named.machines, named.addresses)
 
 
 def _impacts(before: Handoff | None, handoff: Handoff, files: tuple[NodeFile, ...]) -> Mapping[str, Impact]:
@@ -78,7 +105,7 @@ def _impacts(before: Handoff | None, handoff: Handoff, files: tuple[NodeFile, ..
     return {name: need.impact for name, need in needs(before, handoff, changes, {}).items()}
 
 
-def _refuse_another_signer(home: ClusterHome, signer: str) -> None:
+def refuse_another_signer(home: ClusterHome, signer: str) -> None:
     own = Signing.of(home)
     if own.public.split()[:2] != signer.split()[:2]:
         raise refuse(
@@ -93,3 +120,17 @@ def _refuse_another_signer(home: ClusterHome, signer: str) -> None:
 def reports_of(far: Far) -> Mapping[str, NodeReport]:
     """What nodes said last, of those whose host key is known."""
     return Reports(far.store, far.host_keys).now()
+
+
+def proof_of(far: Far, handoff: Handoff) -> Proof | None:
+    """What the cluster's own gates said last."""
+    return proof_in(far.store, handoff, far.host_keys)
+
+
+def gone(far: Far) -> Mapping[str, str]:
+    """Nodes whose machine is no member of its group any more, and that in words."""
+    if far.groups is None:
+        return {}
+    there = {machine for pool in far.groups.by_pool for machine in far.groups.members(pool)}
+    words = "its machine is gone; the next `up` gives its name to another"
+    return {node: f"gone: {words}" for node, machine in far.members.items() if machine not in there}

@@ -15,6 +15,10 @@ from clusterwright.bundle.pointer import Pointer, Reference
 from clusterwright.operate.pull.signing import signed_by
 
 _POINTER, _OBJECTS, _SECRETS, _REPORTS = "current.json", "objects", "secrets", "reports"
+_NAMES = "names"
+"""By ID of a machine of a group."""
+PROOF = "cluster.gates"
+"""The report on the cluster as a whole; no node is called so."""
 _AT_ONCE = 16
 
 
@@ -35,7 +39,7 @@ class Shelf(Protocol):
         """A copy of a file of this machine, as `write`."""
 
     def versions(self, folder: str) -> Mapping[str, str]:
-        """Of the files in `objects`, `secrets` or `reports`: name there → what changes with its content."""
+        """Of the files in a folder such as `objects`: name there → what changes with its content."""
 
     def remove(self, name: str) -> None:
         """One that is not there is removed already."""
@@ -81,7 +85,7 @@ class Store:
         """Nodes that are gone leave neither secrets nor words."""
         kept = set(nodes)
         self._keep_only(_SECRETS, kept)
-        self._keep_only(_REPORTS, kept)
+        self._keep_only(_REPORTS, {*kept, PROOF})
 
     def node(self, name: str, pointer: Pointer | None) -> Mapping[str, Any] | None:
         """What is published for a node."""
@@ -104,6 +108,20 @@ class Store:
     def hidden(self) -> set[str]:
         """Nodes that have secrets here."""
         return set(self.shelf.versions(_SECRETS))
+
+    def named(self) -> set[str]:
+        """Machines that were given a name."""
+        return set(self.shelf.versions(_NAMES))
+
+    def name(self, machine: str) -> str:
+        """As it was signed; empty where the machine has none."""
+        return self._text(f"{_NAMES}/{machine}")
+
+    def give_name(self, machine: str, envelope: str) -> None:
+        self.shelf.write(f"{_NAMES}/{machine}", envelope.encode())
+
+    def forget_names_but(self, machines: Iterable[str]) -> None:
+        self._keep_only(_NAMES, machines)
 
     def reported(self) -> Mapping[str, str]:
         """Nodes that left a report → what changes with it."""

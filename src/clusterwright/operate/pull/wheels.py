@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from clusterwright.bundle.collection import root
@@ -25,20 +26,22 @@ NEEDED = (
     "resolvelib",
 )
 """ansible-core and everything that it requires; a test compares."""
+NEEDED_TO_PROVE = ("annotated-types", "pydantic", "pydantic-core", "typing-extensions", "typing-inspection")
+"""What the gates of a cluster need beside those; a test compares."""
 _GLIBC = ("2_17", "2_28", "2_34")
 """Of manylinux wheels: Debian 12, Ubuntu 22.04 and Enterprise Linux 9 have glibc 2.34 or later."""
 
 
-def lock() -> str:
+def lock(needed: Collection[str] = NEEDED) -> str:
     """The rows of the lock file that a node needs."""
     text = (root() / "requirements.lock").read_text(encoding="utf-8")
     rows = re.split(r"(?m)^(?=[a-z0-9])", text)
-    return "".join(row for row in rows if row.partition("=")[0].strip() in NEEDED)
+    return "".join(row for row in rows if row.partition("=")[0].strip() in needed)
 
 
-def wheels(python: str, machine: str) -> dict[str, Path]:
+def wheels(python: str, machine: str, needed: Collection[str] = NEEDED) -> dict[str, Path]:
     """By name; for a Python such as 3.13 on a processor such as x86_64."""
-    wanted = lock()
+    wanted = lock(needed)
     key = hashlib.sha256(f"{python} {machine}\n{wanted}".encode()).hexdigest()[:16]
     folder = LabHome.of_user().cache.parent / "wheels" / key
     complete = folder / "complete"

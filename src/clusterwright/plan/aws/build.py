@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 
-from clusterwright.catalog.images import image
+from clusterwright.catalog.images import image, root_device
 from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
+from clusterwright.plan.aws.identity import Identity, endpoints, identity
 from clusterwright.plan.aws.model import AwsPlan, Machine, PlacementGroup
 from clusterwright.plan.aws.storage import file_systems
+from clusterwright.plan.boot_disk import boot_gib
+from clusterwright.plan.images import aws_reference, is_built
 from clusterwright.plan.interfaces import interface_plan
 from clusterwright.plan.kept import kept
-from clusterwright.plan.model import ClusterPlan, PlannedNode
-from clusterwright.plan.subnets import split
+from clusterwright.plan.model import ClusterPlan, PlannedNode, PlannedSite
+from clusterwright.plan.slots import parts
+from clusterwright.plan.subnets import node_network, split
 from clusterwright.spec.capacity import Capacity
 from clusterwright.spec.pool import Pool
 from clusterwright.spec.site import AwsSite
 
-_DISK_GIB, _GPU_DISK_GIB = 100, 200
 _GIB = 2**30
 NO_GROUP = {"reservation", "capacity-block"}
 """A Capacity Block stands together by itself, and a reservation is in the group that it was made in: Amazon
@@ -32,6 +35,11 @@ def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Aws
     """Of a cluster whose only site is on AWS, and that passed its checks."""
     ((planned, site),) = ((one, _site(plan, one.name)) for one in plan.sites)
     types = (catalog or shipped()).types
+    identities = {
+        name: found
+        for name, pool in plan.spec.pools.items()
+        if (found := identity(plan.spec, site, pool.roles))
+    }
     groups = {name: group for name in plan.spec.pools if (group := _group(plan, types, name))}
     return AwsPlan(
         cluster=plan.spec.cluster,
@@ -40,13 +48,21 @@ def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Aws
         network=planned.network,
         subnets=None if site.vpc else split(IPv4Network(planned.network)),
         vpc=site.vpc,
-        machines=tuple(_machines(plan, types, groups)),
+        machines=tuple(_machines(plan, types, groups, identities)),
         placement=tuple(groups.values()),
         file_systems=tuple(file_systems(plan.spec)),
         domain=f"{plan.spec.cluster}.{plan.spec.domain}",
         budget=site.budget,
         budget_email=site.budget_email,
         ssh_from=tuple(site.ssh_from),
+        session_manager=site.session_manager,
+        nat=site.nat,
+        endpoints=endpoints(site),
+        identities=tuple({one.name: one for one in identities.values()}.values()),
+        permissions_boundary=site.permissions_boundary,
+        set_aside=tuple(_set_aside(plan, site, planned)),
+        root_device=root_device(plan.spec.software.distribution),
+        kms_key=site.kms_key,
         tags={**site.tags, "clusterwright:cluster": plan.spec.cluster},
     )
 
@@ -55,6 +71,15 @@ def _site(plan: ClusterPlan, name: str) -> AwsSite:
     site = plan.spec.sites.get(name) or plan.spec.site
     assert isinstance(site, AwsSite)
     return site
+
+
+def _set_aside(plan: ClusterPlan, site: AwsSite, planned: PlannedSite) -> Iterator[str]:
+    """Every part of the nodes' subnet but those of groups, so that pools that are added move nothing."""
+    pools = list(plan.spec.pools.values())
+    if any(pool.group for pool in pools):
+        for part, cidr in enumerate(parts(node_network(site, IPv4Network(planned.network)))):
+            if part >= len(pools) or not pools[part].group:
+                yield str(cidr)
 
 
 def _group(plan: ClusterPlan, types: Mapping[str, MachineType], name: str) -> PlacementGroup | None:
@@ -74,7 +99,10 @@ def _group(plan: ClusterPlan, types: Mapping[str, MachineType], name: str) -> Pl
 
 
 def _machines(
-    plan: ClusterPlan, types: Mapping[str, MachineType], groups: Mapping[str, PlacementGroup]
+    plan: ClusterPlan,
+    types: Mapping[str, MachineType],
+    groups: Mapping[str, PlacementGroup],
+    identities: Mapping[str, Identity],
 ) -> Iterator[Machine]:
     dedicated = any("controller" not in node.roles for node in plan.with_role("storage"))
     for node in plan.nodes:
@@ -86,24 +114,23 @@ def _machines(
             pool=node.pool,
             roles=node.roles,
             kind=node.machine,
-            address=node.address,
+            address="" if pool.group else node.address,
             image=_image(plan, node, pool, kind),
-            disk_gib=_disk(pool, kind),
+            built=is_built(pool),
+            disk_gib=boot_gib(pool, kind),
             interfaces=interface_plan(kind, fabric="compute" in node.roles).interfaces,
             placement=groups[node.pool].name if node.pool in groups else None,
             capacity=capacity.model,
             reservation=capacity.reservation,
             kept=kept(plan.spec, node.roles, dedicated),
+            identity=identities[node.pool].name if node.pool in identities else None,
+            grouped=pool.group,
         )
 
 
 def _image(plan: ClusterPlan, node: PlannedNode, pool: Pool, kind: MachineType) -> str:
+    if is_built(pool):
+        return aws_reference(plan.images[node.name])
     found = pool.image or image(plan.spec.software.distribution, "aws", kind.hardware.architecture)
     assert found is not None, node.name
     return found
-
-
-def _disk(pool: Pool, kind: MachineType) -> int:
-    if pool.disk is not None:
-        return -(-pool.disk // _GIB)
-    return _GPU_DISK_GIB if kind.hardware.gpus else _DISK_GIB

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clusterwright.plan.aws.identity import Identity
 from clusterwright.plan.aws.storage import FileSystem
 from clusterwright.plan.interfaces import Interface
 from clusterwright.plan.kept import Kept
@@ -32,8 +33,11 @@ class Machine:
     kind: str
     """Instance type."""
     address: str
+    """Empty for one of a group."""
     image: str
     """ID of an AMI, or `resolve:ssm:` and the parameter that names one."""
+    built: bool
+    """Whether the image follows the machine's software."""
     disk_gib: int
     interfaces: tuple[Interface, ...]
     placement: str | None
@@ -43,6 +47,10 @@ class Machine:
     reservation: str | None
     kept: Kept | None
     """What is on a volume that outlives it."""
+    identity: str | None = None
+    """Name of what it may ask of AWS; None: nothing."""
+    grouped: bool = False
+    """Whether AWS keeps it as one of a group: it has no address and no resource of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +73,40 @@ class AwsPlan:
     budget: int | None
     budget_email: str | None
     ssh_from: tuple[str, ...]
+    session_manager: bool
+    nat: bool
+    """Whether nodes have a way out."""
+    endpoints: tuple[str, ...]
+    """Services with an interface endpoint."""
+    identities: tuple[Identity, ...]
+    permissions_boundary: str | None
+    set_aside: tuple[str, ...]
+    """Ranges of the nodes' subnet that no group takes an address of; none without groups."""
+    root_device: str | None
+    """What the distribution's images boot from; None where no source tells."""
+    kms_key: str | None
+    """What disks and file systems are encrypted with; None for the account's default keys."""
     tags: Mapping[str, str]
     """Of everything."""
+
+    @property
+    def single(self) -> tuple[Machine, ...]:
+        """Machines with resources of their own."""
+        return tuple(machine for machine in self.machines if not machine.grouped)
+
+    @property
+    def groups(self) -> Mapping[str, tuple[Machine, ...]]:
+        """Members by pool."""
+        found: dict[str, list[Machine]] = {}
+        for machine in self.machines:
+            if machine.grouped:
+                found.setdefault(machine.pool, []).append(machine)
+        return {pool: tuple(members) for pool, members in found.items()}
+
+    @property
+    def public(self) -> bool:
+        """Whether anything is to be reached from, or reaches, the internet."""
+        return self.nat or bool(self.ssh_from)
 
     def with_role(self, role: str) -> tuple[Machine, ...]:
         return tuple(machine for machine in self.machines if role in machine.roles)

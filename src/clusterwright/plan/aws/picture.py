@@ -18,10 +18,18 @@ def picture(plan: AwsPlan) -> Picture:
     return Picture(
         networks=tuple(_nets(plan)),
         machines=tuple(_machines(plan)),
-        ways_in=(through if plan.ssh_from else "people, through EC2 Instance Connect",),
-        ways_out=() if plan.vpc else ("NAT gateway, to package repositories",),
-        services=("the store: a bucket, through the gateway endpoint", *map(_told, plan.file_systems)),
+        ways_in=(through if plan.ssh_from else f"people, through {_door(plan)}",),
+        ways_out=() if plan.vpc or not plan.nat else ("NAT gateway, to package repositories",),
+        services=(
+            "the store: a bucket, through the gateway endpoint",
+            *([f"interface endpoints: {', '.join(plan.endpoints)}"] if plan.endpoints else []),
+            *map(_told, plan.file_systems),
+        ),
     )
+
+
+def _door(plan: AwsPlan) -> str:
+    return "Session Manager" if plan.session_manager else "EC2 Instance Connect"
 
 
 def _nets(plan: AwsPlan) -> Iterator[Net]:
@@ -33,7 +41,7 @@ def _nets(plan: AwsPlan) -> Iterator[Net]:
             f"VPC {plan.network} in {plan.zone}",
             f"nodes {plan.subnets.nodes}",
             f"services {plan.subnets.services}",
-            f"public {plan.subnets.public}",
+            *([f"public {plan.subnets.public}"] if plan.public else []),
         )
         yield Net(_NODES, lines, False)
     if any(one.kind.startswith("efa") for machine in plan.machines for one in machine.interfaces):

@@ -10,7 +10,10 @@ from clusterwright.spec.aws_storage import AMAZON, Efs, FsxLustre, FsxOpenZfs
 from clusterwright.spec.cluster import ClusterSpec
 
 _GIB = 2**30
-_PER_TIB = 250
+EFS_DAYS = 35
+"""Amazon EFS User Guide, automatic backups: daily, kept for 35 days."""
+PER_TIB = 250
+"""MB/s of each TiB of Lustre, when nothing is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,10 @@ class FileSystem:
     throughput: int | None
     """MB/s: of each TiB for Lustre, of the whole for OpenZFS."""
     repositories: Mapping[str, str]
+    efa: bool = False
+    """Whether Lustre's servers have EFA."""
+    backup_days: int | None = None
+    """How long a day's copy is kept; None where there are none, or no number is to be told."""
 
     @property
     def lasts(self) -> bool:
@@ -45,7 +52,7 @@ def _file_system(name: str, mount: str, server: str, share: FsxLustre | Efs | Fs
     match share:
         case FsxLustre():
             lasts = share.deployment == "persistent-2"
-            rate = (share.throughput_per_tib or _PER_TIB) if lasts else None
+            rate = (share.throughput_per_tib or PER_TIB) if lasts else None
             deployment = "PERSISTENT_2" if lasts else "SCRATCH_2"
             gib = share.size // _GIB
             return FileSystem(
@@ -57,9 +64,30 @@ def _file_system(name: str, mount: str, server: str, share: FsxLustre | Efs | Fs
                 deployment,
                 rate,
                 dict(sorted(share.repositories.items())),
+                share.efa,
             )
         case Efs():
-            return FileSystem(name, mount, server, share.kind, None, share.mode, None, {})
+            return FileSystem(
+                name,
+                mount,
+                server,
+                share.kind,
+                None,
+                share.mode,
+                None,
+                {},
+                backup_days=EFS_DAYS if share.backups else None,
+            )
         case FsxOpenZfs():
             gib = share.size // _GIB
-            return FileSystem(name, mount, server, share.kind, gib, "SINGLE_AZ_2", share.throughput, {})
+            return FileSystem(
+                name,
+                mount,
+                server,
+                share.kind,
+                gib,
+                "SINGLE_AZ_2",
+                share.throughput,
+                {},
+                backup_days=share.backup_days,
+            )

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clusterwright.catalog.cloud import GIB, boot_disk
+from clusterwright.catalog.cloud import boot_disk
 from clusterwright.catalog.images import image
 from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
-from clusterwright.plan.gcp.model import GcpPlan, Machine, PlacementPolicy
+from clusterwright.plan.boot_disk import boot_gib
+from clusterwright.plan.gcp.model import LABEL, Budget, GcpPlan, Machine, PlacementPolicy
 from clusterwright.plan.gcp.network import interface_plans, services_network, vpcs
 from clusterwright.plan.gcp.placement import policies
 from clusterwright.plan.gcp.scheduling import scheduling
+from clusterwright.plan.images import gcp_reference, is_built
 from clusterwright.plan.kept import kept
-from clusterwright.plan.model import ClusterPlan
+from clusterwright.plan.model import ClusterPlan, PlannedNode
 from clusterwright.plan.outline import Outline
+from clusterwright.spec.buckets import Gcs
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
 from clusterwright.spec.pool import Pool
 from clusterwright.spec.site import GcpSite
-
-_DISK_GIB, _GPU_DISK_GIB = 100, 200
 
 
 def gcp_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> GcpPlan:
@@ -46,10 +47,26 @@ def gcp_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Gcp
         machines=tuple(_machines(plan, outline, name, site, placed)),
         policies=tuple({policy.name: policy for policy in placed.values()}.values()),
         shares=shares,
+        buckets=_buckets(plan),
+        budget=_budget(site),
         ssh_from=tuple(site.ssh_from),
         os_login=site.os_login,
-        labels={**site.labels, "clusterwright-cluster": plan.spec.cluster},
+        labels={**site.labels, LABEL: plan.spec.cluster},
     )
+
+
+def _budget(site: GcpSite) -> Budget | None:
+    if site.budget is None or site.budget_email is None or site.billing_account is None:
+        return None
+    return Budget(site.billing_account, site.budget, site.budget_email)
+
+
+def _buckets(plan: ClusterPlan) -> Mapping[str, bool]:
+    found: dict[str, bool] = {}
+    for _, share in sorted(plan.spec.storage.shares.items()):
+        if isinstance(share, Gcs):
+            found[share.bucket] = share.writable or found.get(share.bucket, False)
+    return found
 
 
 def _placed(outline: Outline) -> Mapping[str, PlacementPolicy]:
@@ -75,9 +92,9 @@ def _machines(
             roles=node.roles,
             kind=node.machine,
             address=node.address,
-            image=_image(plan, pool, kind),
+            image=_image(plan, node, pool, kind, site.project),
             disk=boot_disk("gcp", node.machine) or "",
-            disk_gib=_disk(pool, kind),
+            disk_gib=boot_gib(pool, kind),
             interfaces=interfaces[node.pool].interfaces,
             policy=placed[node.name].name if node.name in placed else None,
             scheduling=scheduling(kind, pool.capacity),
@@ -87,13 +104,9 @@ def _machines(
         )
 
 
-def _image(plan: ClusterPlan, pool: Pool, kind: MachineType) -> str:
+def _image(plan: ClusterPlan, node: PlannedNode, pool: Pool, kind: MachineType, project: str) -> str:
+    if is_built(pool):
+        return gcp_reference(project, plan.images[node.name])
     found = pool.image or image(plan.spec.software.distribution, "gcp", kind.hardware.architecture)
     assert found is not None, kind.name
     return found
-
-
-def _disk(pool: Pool, kind: MachineType) -> int:
-    if pool.disk is not None:
-        return -(-pool.disk // GIB)
-    return _GPU_DISK_GIB if kind.hardware.gpus else _DISK_GIB

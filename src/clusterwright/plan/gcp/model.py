@@ -11,6 +11,9 @@ from clusterwright.plan.kept import Kept
 from clusterwright.spec.google_storage import Filestore, ManagedLustre
 from clusterwright.spec.site import GcpVpc
 
+LABEL = "clusterwright-cluster"
+"""Of everything: its value is the cluster's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vpc:
@@ -37,6 +40,17 @@ class PlacementPolicy:
     name: str
     gpu_topology: str | None
     """NVLink domain that they are made in, `1x72`; None without one."""
+    max_distance: int | None = None
+    """How far they may be from each other; None for as close as there is room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the cluster may cost a month, in the currency of its billing account."""
+
+    account: str
+    amount: int
+    email: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,9 @@ class GcpPlan:
     policies: tuple[PlacementPolicy, ...]
     shares: Mapping[str, Filestore | ManagedLustre]
     """By mount point."""
+    buckets: Mapping[str, bool]
+    """Buckets that nodes mount, and whether they write there."""
+    budget: Budget | None
     ssh_from: tuple[str, ...]
     os_login: bool
     labels: Mapping[str, str]

@@ -19,11 +19,11 @@ def policies(
     pool_name: str, pool: Pool, kind: MachineType, nodes: Sequence[str]
 ) -> Mapping[str, PlacementPolicy]:
     """Policy of each node of a pool; none for a node that stands alone, or that no fabric reaches."""
-    group = _group(pool, kind)
+    group = group_of(pool, kind)
     if group is None or len(nodes) < 2:
         return {}
     return {
-        node: PlacementPolicy(f"{pool_name}-{number + 1:02d}", group.gpu_topology)
+        node: PlacementPolicy(f"{pool_name}-{number + 1:02d}", group.gpu_topology, pool.max_distance)
         for node, number in chunks(nodes, group.nodes).items()
     }
 
@@ -37,7 +37,8 @@ def chunks(nodes: Sequence[str], most: int) -> Mapping[str, int]:
     return {node: max(0, number - 1) // most for node, (_, number) in zip(nodes, places, strict=True)}
 
 
-def _group(pool: Pool, kind: MachineType) -> PlacementGroup | None:
+def group_of(pool: Pool, kind: MachineType) -> PlacementGroup | None:
+    """What these machines are made close together in; None where nothing of the kind is made."""
     group = placement_group("gcp", kind.name)
     if group is None or Role.COMPUTE not in pool.roles or kind.fabric_gbps is None:
         return None

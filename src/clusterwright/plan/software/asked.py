@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clusterwright.catalog.hardware import Hardware
+from clusterwright.catalog.lustre import network_type, runs_on
 from clusterwright.finding import Refused, Where, refuse
 from clusterwright.plan.software.question import Given, Question
 from clusterwright.plan.software.traits import PoolFacts, traits
 from clusterwright.plan.software.wish import Wish
+from clusterwright.spec.parallel import Lustre
+from clusterwright.spec.storage import Share
 
 if TYPE_CHECKING:  # the plan's model holds a lock, and so stands below this
     from clusterwright.plan.outline import Outline
@@ -57,8 +61,16 @@ def _facts(outline: Outline, pool: str, architecture: str | None) -> PoolFacts:
     if architecture is not None:
         hardware = replace(hardware, architecture=architecture)
     shares = {f"share:{share.kind}" for share in outline.mounted(pool).values()}
+    if any(_over_efa(share, hardware) for share in outline.mounted(pool).values()):
+        shares.add("share:lustre-efa")
     roles = {f"role:{role.value}" for role in spec.roles}
     return PoolFacts(hardware.machine, hardware.architecture, traits(hardware) | shares | roles)
+
+
+def _over_efa(share: Share, hardware: Hardware) -> bool:
+    return isinstance(share, Lustre) and any(
+        network_type(network) == "efa" and runs_on(network, hardware) for network in share.networks
+    )
 
 
 def _impossible(pool: str) -> Refused:

@@ -30,7 +30,9 @@ def conflict(problem: Problem) -> tuple[Reason, ...]:
     """Reasons of a problem without an answer; take any away, and there is one."""
     narrow = _narrowed(_narrowed(problem, pool_of), component_of)
     reasons = sorted(narrow.reasons, key=lambda reason: _FIRST_TO_GO.index(type(reason)))
-    found = smallest(reasons, lambda some: search(narrow.only(set(some))) is None)
+    few = smallest(reasons, lambda some: search(narrow.only(set(some))) is None)
+    # A pool that was left out may fail for fewer of them.
+    found = smallest(few, lambda some: search(problem.only(set(some))) is None)
     return tuple(sorted(found, key=lambda reason: _TOLD.index(type(reason))))
 
 

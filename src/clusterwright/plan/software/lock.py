@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from clusterwright.finding import Refused, Where, refuse
 from clusterwright.plan.software.emit import emit
 
@@ -66,9 +64,6 @@ class Lock:
         return _HEAD + emit({"schema": SCHEMA, **asdict(self)})
 
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 def beside(description: Path) -> Path:
     """`cluster.yaml` → `cluster.lock.yaml`."""
     return description.with_name(f"{description.stem}.lock.yaml")
@@ -84,8 +79,10 @@ def load(file: Path) -> Lock:
 
 def loads(text: str, file: str = "cluster.lock.yaml") -> Lock:
     """Read a lock. Raises Refused for a text that is none."""
+    import yaml
+
     try:
-        body = yaml.load(text, Loader=_Loader)
+        body = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         if body["schema"] != SCHEMA:
             raise _unreadable(file, f"its schema is {body['schema']}, and this clusterwright reads {SCHEMA}")
         return Lock(

@@ -42,12 +42,19 @@ class Wish:
 
 @cache
 def _terms(text: str) -> tuple[str, frozenset[str], frozenset[str]]:
-    """Specifier set, channels and flavours. A bare version is a prefix: `580` is any 580.x."""
+    """Specifier set, channels and flavours. A bare version is a prefix, `580` is any 580.x; one that tells
+    its build (`6.8.0-1057`, `2.15.6+fsx`) is that alone."""
     words = text.split()
     others = CHANNELS | FLAVOURS | {"any"}
     clauses = "".join(word for word in words if word not in others).split(",")
-    specifiers = ",".join(f"=={clause}.*" if clause[0].isdigit() else clause for clause in clauses if clause)
+    specifiers = ",".join(_specifier(clause) for clause in clauses if clause)
     return specifiers, CHANNELS & set(words), FLAVOURS & set(words)
+
+
+def _specifier(clause: str) -> str:
+    if not clause[0].isdigit():
+        return clause
+    return f"=={clause}" if {"+", "-"} & set(clause) else f"=={clause}.*"
 
 
 def mistakes(wishes: Iterable[Wish], catalog: SoftwareCatalog) -> Iterator[Finding]:

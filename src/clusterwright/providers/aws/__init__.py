@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from clusterwright.providers.aws.access import InstanceConnect, LoginBalancer
     from clusterwright.providers.aws.cluster import Cluster
     from clusterwright.providers.aws.fabric import Fabric
+    from clusterwright.providers.aws.identity import NodeIdentity
+    from clusterwright.providers.aws.image import Images
     from clusterwright.providers.aws.names import Names
     from clusterwright.providers.aws.network import ExistingNetwork, Network
     from clusterwright.providers.aws.nodes import NodePool
@@ -25,11 +27,13 @@ __all__ = [
     "Cluster",
     "ExistingNetwork",
     "Fabric",
+    "Images",
     "InstanceConnect",
     "KeptVolume",
     "LoginBalancer",
     "Names",
     "Network",
+    "NodeIdentity",
     "NodePool",
     "RefusedTraffic",
     "SharedStorage",
@@ -39,6 +43,8 @@ _HOME = {
     "access": ("InstanceConnect", "LoginBalancer"),
     "cluster": ("Cluster",),
     "fabric": ("Fabric",),
+    "identity": ("NodeIdentity",),
+    "image": ("Images",),
     "names": ("Names",),
     "network": ("ExistingNetwork", "Network"),
     "nodes": ("NodePool",),

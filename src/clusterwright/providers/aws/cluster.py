@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import pulumi
@@ -11,10 +11,14 @@ import pulumi_aws as aws
 from clusterwright.bundle.userdata import user_data
 from clusterwright.handoff import from_plan
 from clusterwright.plan.aws import AwsPlan, Machine, aws_plan
+from clusterwright.plan.builders import Recipe
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.providers.aws.access import InstanceConnect, LoginBalancer
 from clusterwright.providers.aws.fabric import Fabric
 from clusterwright.providers.aws.filled import filled
+from clusterwright.providers.aws.groups import NodeGroup
+from clusterwright.providers.aws.identity import NodeIdentity
+from clusterwright.providers.aws.image import Images
 from clusterwright.providers.aws.names import Names
 from clusterwright.providers.aws.network import ExistingNetwork, Network
 from clusterwright.providers.aws.nodes import NodePool
@@ -39,6 +43,8 @@ class Cluster(pulumi.ComponentResource):
     """Address of that bucket as nodes see it."""
     machines: pulumi.Output[dict[str, str]]
     """IDs of instances by node."""
+    groups: Mapping[str, pulumi.Output[str]]
+    """Names of Auto Scaling groups by pool: which machines they have is theirs to know."""
     region: str
 
     def __init__(
@@ -47,11 +53,14 @@ class Cluster(pulumi.ComponentResource):
         plan: ClusterPlan,
         *,
         signer: str,
+        builds: ClusterPlan | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`signer`: the public key that nodes take bundles from."""
+        """`signer`: the public key that nodes take bundles from; `builds`: the plan of other machines, whose
+        images these become."""
         super().__init__("clusterwright:aws:Cluster", name, None, opts)
         self._plan, self._name, self._signer = aws_plan(plan), name, signer
+        self._builds = builds is not None
         region = aws.Provider(name, region=self._plan.region, opts=pulumi.ResourceOptions(parent=self))
         self._own = pulumi.ResourceOptions(parent=self, provider=region)
         self._network = self._made_network()
@@ -67,11 +76,25 @@ class Cluster(pulumi.ComponentResource):
         self._ids = self._nodes()
         self._access()
         self._watch()
-        self.handoff = pulumi.Output.from_input(systems).apply(partial(filled, from_plan(plan).dumps()))
+        self.handoff = pulumi.Output.from_input(systems).apply(
+            partial(filled, from_plan(builds or plan).dumps())
+        )
         self.store, self.url, self.region = self._store.bucket, self._store.url, self._plan.region
         self.machines = pulumi.Output.all(**self._ids)
         self.register_outputs(
             {"login_address": self.login_address, "ssh_command": self.ssh_command, "store": self.store}
+        )
+
+    def images(self, recipes: Iterable[Recipe], after: pulumi.Resource) -> Images:
+        """What its machines became, once `after` says that they are done."""
+        return Images(
+            self._name,
+            recipes=recipes,
+            machines=self.machines,
+            tags=self._plan.tags,
+            after=after,
+            # Not below the cluster: what says that machines are done waits for all that is.
+            opts=pulumi.ResourceOptions(provider=self._own.provider),
         )
 
     def _made_network(self) -> Network | ExistingNetwork:
@@ -85,6 +108,10 @@ class Cluster(pulumi.ComponentResource):
             zone=plan.zone,
             cidr=plan.network,
             subnets=plan.subnets,
+            nat=plan.nat,
+            internet=plan.public,
+            endpoints=plan.endpoints,
+            set_aside=plan.set_aside,
             tags=plan.tags,
             opts=self._own,
         )
@@ -95,7 +122,7 @@ class Cluster(pulumi.ComponentResource):
             self._name,
             domain=self._plan.domain,
             vpc_id=self._network.vpc_id,
-            nodes={machine.name: machine.address for machine in self._plan.machines},
+            nodes={machine.name: machine.address for machine in self._plan.single},
             tags=self._plan.tags,
             opts=self._own,
         )
@@ -107,6 +134,7 @@ class Cluster(pulumi.ComponentResource):
                 vpc_id=self._network.vpc_id,
                 subnet=self._network.services,
                 nodes_group=self._fabric.group,
+                kms_key=self._plan.kms_key,
                 tags=self._plan.tags,
                 opts=self._own,
             )
@@ -119,22 +147,40 @@ class Cluster(pulumi.ComponentResource):
         plan, ids = self._plan, dict[str, pulumi.Output[str]]()
         volumes = {
             machine.name: KeptVolume(
-                machine.name, zone=plan.zone, gib=machine.kept.gib, tags=plan.tags, opts=self._own
+                machine.name,
+                zone=plan.zone,
+                gib=machine.kept.gib,
+                kms_key=plan.kms_key,
+                tags=plan.tags,
+                opts=self._own,
             )
             for machine in plan.machines
             if machine.kept is not None
         }
-        for pool in dict.fromkeys(machine.pool for machine in plan.machines):
-            machines = [machine for machine in plan.machines if machine.pool == pool]
+        profiles = {
+            one.name: NodeIdentity(
+                f"{self._name}-{one.name}",
+                identity=one,
+                boundary=plan.permissions_boundary,
+                tags=plan.tags,
+                opts=self._own,
+            ).profile
+            for one in plan.identities
+        }
+        self.groups = {pool: self._group(pool, members, profiles) for pool, members in plan.groups.items()}
+        for pool in dict.fromkeys(machine.pool for machine in plan.single):
+            machines = [machine for machine in plan.single if machine.pool == pool]
             ids |= NodePool(
                 pool,
                 machines=machines,
                 subnet=self._network.nodes,
                 group=self._fabric.group,
                 placement=self._fabric.placement,
+                profiles=profiles,
                 user_data={
                     machine.name: self._user_data(machine, volumes.get(machine.name)) for machine in machines
                 },
+                kms_key=plan.kms_key,
                 tags=plan.tags,
                 opts=self._own,
             ).ids
@@ -142,8 +188,29 @@ class Cluster(pulumi.ComponentResource):
             volume.attach(ids[name])
         return ids
 
+    def _group(
+        self, pool: str, members: Sequence[Machine], profiles: Mapping[str, pulumi.Output[str]]
+    ) -> pulumi.Output[str]:
+        plan = self._plan
+        assert plan.root_device is not None, "checked before"
+        told = partial(user_data, plan.cluster, signer=self._signer, member=True)
+        return NodeGroup(
+            pool,
+            members=members,
+            root_device=plan.root_device,
+            subnet=self._network.nodes,
+            security_group=self._fabric.group,
+            placement=self._fabric.placement,
+            profiles=profiles,
+            user_data=self._store.url.apply(told),
+            after=self._network.set_aside,
+            kms_key=plan.kms_key,
+            tags=plan.tags,
+            opts=self._own,
+        ).group
+
     def _user_data(self, machine: Machine, volume: KeptVolume | None) -> pulumi.Output[str]:
-        said = partial(_user_data, self._plan, self._signer, machine)
+        said = partial(_user_data, self._plan, self._signer, machine, self._builds)
         if volume is None:
             return self._store.url.apply(said)
         return pulumi.Output.all(self._store.url, volume.device).apply(lambda known: said(*known))
@@ -164,17 +231,21 @@ class Cluster(pulumi.ComponentResource):
             ).address
             self.ssh_command = pulumi.Output.concat("ssh ", self.login_address)
             return
-        InstanceConnect(
-            self._name,
-            subnet=self._network.services,
-            group=self._fabric.group,
-            tags=plan.tags,
-            opts=self._own,
-        )
         self.login_address = pulumi.Output.from_input(doors[0].address)
-        tunnel = "aws ec2-instance-connect open-tunnel --region"
+        if plan.session_manager:
+            tunnel = "ssm start-session --document-name AWS-StartSSHSession --parameters portNumber=22"
+            by = "--target"
+        else:
+            tunnel, by = "ec2-instance-connect open-tunnel", "--instance-id"
+            InstanceConnect(
+                self._name,
+                subnet=self._network.services,
+                group=self._fabric.group,
+                tags=plan.tags,
+                opts=self._own,
+            )
         self.ssh_command = pulumi.Output.concat(
-            f"ssh -o ProxyCommand='{tunnel} {plan.region} --instance-id ",
+            f"ssh -o ProxyCommand='aws {tunnel} --region {plan.region} {by} ",
             self._ids[doors[0].name],
             f"' {doors[0].address}",
         )
@@ -182,7 +253,13 @@ class Cluster(pulumi.ComponentResource):
     def _watch(self) -> None:
         plan = self._plan
         if plan.vpc is None:
-            RefusedTraffic(self._name, vpc_id=self._network.vpc_id, tags=plan.tags, opts=self._own)
+            RefusedTraffic(
+                self._name,
+                vpc_id=self._network.vpc_id,
+                boundary=plan.permissions_boundary,
+                tags=plan.tags,
+                opts=self._own,
+            )
         if plan.budget is not None and plan.budget_email is not None:
             Budget(
                 self._name,
@@ -193,6 +270,8 @@ class Cluster(pulumi.ComponentResource):
             )
 
 
-def _user_data(plan: AwsPlan, signer: str, machine: Machine, url: str, device: str | None = None) -> str:
+def _user_data(
+    plan: AwsPlan, signer: str, machine: Machine, builds: bool, url: str, device: str | None = None
+) -> str:
     keep = (device, *machine.kept.paths) if device and machine.kept else ()
-    return user_data(plan.cluster, url, signer, node=machine.name, keep=keep)
+    return user_data(plan.cluster, url, signer, node=machine.name, keep=keep, builds=builds)

@@ -23,13 +23,16 @@ class Consoles:
 
     def host_key(self, instance: str) -> str | None:
         """None as long as it has not printed it. Raises Refused where the console may not be read."""
+        return host_key(self.text(instance))
+
+    def text(self, instance: str) -> str:
+        """What it printed, up to now; EC2 keeps the last 64 KiB. Raises Refused where it may not be read."""
         try:
             # Of machines of the Nitro system the console as it is now; of others EC2 refuses `Latest`.
-            text = self._client.get_console_output(InstanceId=instance, Latest=True).get("Output", "")
+            return str(self._client.get_console_output(InstanceId=instance, Latest=True).get("Output", ""))
         except (ClientError, BotoCoreError) as error:
             remedy = "Let these credentials do ec2:GetConsoleOutput, then run the same command again"
             raise refuse("CW7081", Where(path=instance), str(error), remedy) from error
-        return host_key(text)
 
     @cached_property
     def _client(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_aws as aws
@@ -11,9 +11,11 @@ from clusterwright.plan.subnets import Subnets
 from clusterwright.providers.aws.tags import named
 from clusterwright.spec.site import AwsVpc
 
+_HTTPS = 443
+
 
 class Network(pulumi.ComponentResource):
-    """A VPC in one zone: nodes without public addresses, one way out, and a short one to Amazon S3."""
+    """A VPC in one zone: nodes without public addresses, a way out, and short ones to Amazon's services."""
 
     vpc_id: pulumi.Output[str]
     nodes: pulumi.Output[str]
@@ -24,6 +26,8 @@ class Network(pulumi.ComponentResource):
     """ID of the subnet that the internet reaches."""
     s3_endpoint: pulumi.Output[str]
     """ID of the gateway endpoint for Amazon S3."""
+    set_aside: Sequence[pulumi.Resource]
+    """What keeps planned addresses from machines that AWS gives one."""
 
     def __init__(
         self,
@@ -33,9 +37,15 @@ class Network(pulumi.ComponentResource):
         zone: str,
         cidr: str,
         subnets: Subnets,
+        nat: bool = True,
+        internet: bool = True,
+        endpoints: Sequence[str] = (),
+        set_aside: Sequence[str] = (),
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """`internet`: whether the public subnet is; without it there is no way in or out of this network.
+        `set_aside`: ranges of the nodes' subnet whose addresses are planned, and not AWS's to give."""
         super().__init__("clusterwright:aws:Network", name, None, opts)
         self._name, self._tags = name, tags
         self._own = pulumi.ResourceOptions(parent=self)
@@ -62,9 +72,23 @@ class Network(pulumi.ComponentResource):
             )
             for part in ("nodes", "services", "public")
         }
+        self.set_aside = tuple(
+            aws.ec2.SubnetCidrReservation(
+                f"{name}-{cidr.partition('/')[0]}",
+                subnet_id=made["nodes"].id,
+                cidr_block=cidr,
+                reservation_type="explicit",
+                description=f"Planned addresses of {name}",
+                opts=self._own,
+            )
+            for cidr in set_aside
+        )
         private = self._routes("private", made["nodes"], made["services"])
         public = self._routes("public", made["public"])
-        self._ways_out(private, public, made["public"])
+        if internet:
+            gateway = self._internet(public)
+            if nat:
+                self._way_out(private, made["public"], gateway)
         endpoint = aws.ec2.VpcEndpoint(
             f"{name}-s3",
             vpc_id=vpc.id,
@@ -74,6 +98,7 @@ class Network(pulumi.ComponentResource):
             tags=named(tags, f"{name}-s3"),
             opts=self._own,
         )
+        self._interface_endpoints(region, cidr, made["services"], endpoints)
         self.vpc_id, self.s3_endpoint = vpc.id, endpoint.id
         self.nodes, self.services, self.public = (made[part].id for part in ("nodes", "services", "public"))
         self.register_outputs({"vpc_id": self.vpc_id, "nodes": self.nodes})
@@ -91,19 +116,20 @@ class Network(pulumi.ComponentResource):
             )
         return table
 
-    def _ways_out(
-        self, private: aws.ec2.RouteTable, public: aws.ec2.RouteTable, subnet: aws.ec2.Subnet
-    ) -> None:
+    def _internet(self, public: aws.ec2.RouteTable) -> aws.ec2.Route:
         tags = named(self._tags, self._name)
         internet = aws.ec2.InternetGateway(self._name, vpc_id=self._vpc.id, tags=tags, opts=self._own)
-        first = aws.ec2.Route(
+        return aws.ec2.Route(
             f"{self._name}-public",
             route_table_id=public.id,
             destination_cidr_block="0.0.0.0/0",
             gateway_id=internet.id,
             opts=self._own,
         )
-        behind = pulumi.ResourceOptions.merge(self._own, pulumi.ResourceOptions(depends_on=[first]))
+
+    def _way_out(self, private: aws.ec2.RouteTable, subnet: aws.ec2.Subnet, gateway: aws.ec2.Route) -> None:
+        tags = named(self._tags, self._name)
+        behind = pulumi.ResourceOptions.merge(self._own, pulumi.ResourceOptions(depends_on=[gateway]))
         address = aws.ec2.Eip(f"{self._name}-nat", domain="vpc", tags=tags, opts=behind)
         nat = aws.ec2.NatGateway(
             self._name, allocation_id=address.id, subnet_id=subnet.id, tags=tags, opts=behind
@@ -116,6 +142,43 @@ class Network(pulumi.ComponentResource):
             opts=self._own,
         )
 
+    def _interface_endpoints(
+        self, region: str, cidr: str, subnet: aws.ec2.Subnet, services: Sequence[str]
+    ) -> None:
+        """Under Amazon's own names, so that nothing on a node is told of them."""
+        if not services:
+            return
+        tags = named(self._tags, f"{self._name}-endpoints")
+        group = aws.ec2.SecurityGroup(
+            f"{self._name}-endpoints",
+            description=f"Interface endpoints of {self._name}",
+            vpc_id=self._vpc.id,
+            tags=tags,
+            opts=self._own,
+        )
+        aws.vpc.SecurityGroupIngressRule(
+            f"{self._name}-endpoints",
+            security_group_id=group.id,
+            cidr_ipv4=cidr,
+            ip_protocol="tcp",
+            from_port=_HTTPS,
+            to_port=_HTTPS,
+            tags=tags,
+            opts=self._own,
+        )
+        for service in services:
+            aws.ec2.VpcEndpoint(
+                f"{self._name}-{service}",
+                vpc_id=self._vpc.id,
+                service_name=f"com.amazonaws.{region}.{service}",
+                vpc_endpoint_type="Interface",
+                private_dns_enabled=True,
+                subnet_ids=[subnet.id],
+                security_group_ids=[group.id],
+                tags=named(self._tags, f"{self._name}-{service}"),
+                opts=self._own,
+            )
+
 
 class ExistingNetwork(pulumi.ComponentResource):
     """A VPC of somebody else's. In the subnet of its nodes their addresses are set aside."""
@@ -125,6 +188,7 @@ class ExistingNetwork(pulumi.ComponentResource):
     services: pulumi.Output[str]
     public: pulumi.Output[str]
     s3_endpoint: pulumi.Output[str]
+    set_aside: Sequence[pulumi.Resource] = ()
 
     def __init__(
         self, name: str, *, vpc: AwsVpc, cidr: str, opts: pulumi.ResourceOptions | None = None

@@ -24,6 +24,11 @@ _LIVES = pulumi.ResourceOptions(
     ignore_changes=["userData"],
 )
 
+_KEEPS_IMAGE = pulumi.ResourceOptions(
+    # Other software has another image, and machines that run take software up without one.
+    ignore_changes=["imageId"],
+)
+
 
 class NodePool(pulumi.ComponentResource):
     """The machines of one pool."""
@@ -39,13 +44,16 @@ class NodePool(pulumi.ComponentResource):
         subnet: pulumi.Input[str],
         group: pulumi.Input[str],
         placement: Mapping[str, pulumi.Output[str]],
+        profiles: Mapping[str, pulumi.Output[str]],
         user_data: Mapping[str, pulumi.Input[str]],
+        kms_key: str | None = None,
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("clusterwright:aws:NodePool", name, None, opts)
         self._own = pulumi.ResourceOptions(parent=self)
-        self._subnet, self._group, self._placement = subnet, group, placement
+        self._subnet, self._group = subnet, group
+        self._placement, self._profiles, self._key = placement, profiles, kms_key
         self.ids = {
             machine.name: self._instance(machine, user_data[machine.name], tags).id for machine in machines
         }
@@ -60,7 +68,7 @@ class NodePool(pulumi.ComponentResource):
             image_id=machine.image,
             network_interfaces=[self._interface(machine, one) for one in machine.interfaces],
             tags=mine,
-            opts=self._own,
+            opts=self._own if not machine.built else pulumi.ResourceOptions.merge(self._own, _KEEPS_IMAGE),
         )
         return aws.ec2.Instance(
             machine.name,
@@ -69,6 +77,7 @@ class NodePool(pulumi.ComponentResource):
             ),
             instance_type=machine.kind,
             placement_group=self._placement[machine.placement] if machine.placement else None,
+            iam_instance_profile=self._profiles[machine.identity] if machine.identity else None,
             instance_market_options=market(machine),
             capacity_reservation_specification=target(machine),
             user_data=user_data,
@@ -76,7 +85,11 @@ class NodePool(pulumi.ComponentResource):
                 http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=1
             ),
             root_block_device=aws.ec2.InstanceRootBlockDeviceArgs(
-                encrypted=True, volume_size=machine.disk_gib, volume_type="gp3", tags=mine
+                encrypted=True,
+                kms_key_id=self._key,
+                volume_size=machine.disk_gib,
+                volume_type="gp3",
+                tags=mine,
             ),
             tags=mine,
             opts=pulumi.ResourceOptions.merge(self._own, _LIVES),

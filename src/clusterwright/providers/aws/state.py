@@ -24,6 +24,7 @@ class KeptVolume(pulumi.ComponentResource):
         *,
         zone: str,
         gib: int,
+        kms_key: str | None = None,
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -37,6 +38,7 @@ class KeptVolume(pulumi.ComponentResource):
             size=gib,
             type="gp3",
             encrypted=True,
+            kms_key_id=kms_key,
             tags=named(tags, f"{name}-kept"),
             opts=lasting,
         )

@@ -10,8 +10,9 @@ import pulumi_aws as aws
 from clusterwright.plan.aws.storage import FileSystem
 from clusterwright.providers.aws.tags import named
 
-_Ports = tuple[str, int, int]
-"""Protocol, first and last."""
+_Ports = tuple[str, int | None, int | None]
+"""Protocol, first and last; None for all."""
+_ALL: _Ports = ("-1", None, None)
 _PORTS: Mapping[str, tuple[_Ports, ...]] = {
     # FSx for Lustre User Guide, file system access control with Amazon VPC.
     "fsx-lustre": (("tcp", 988, 988), ("tcp", 1018, 1023)),
@@ -44,6 +45,7 @@ class SharedStorage(pulumi.ComponentResource):
         vpc_id: pulumi.Input[str],
         subnet: pulumi.Input[str],
         nodes_group: pulumi.Input[str],
+        kms_key: str | None = None,
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -54,6 +56,7 @@ class SharedStorage(pulumi.ComponentResource):
         lasting = pulumi.ResourceOptions(protect=True, retain_on_delete=True)
         self._kept = pulumi.ResourceOptions.merge(self._own, lasting if plan.lasts else None)
         self._name, self._plan, self._tags = name, plan, named(tags, name)
+        self._key = kms_key
         self._subnet, self._group = subnet, self._opened(vpc_id, nodes_group)
         self.file_system = None
         match plan.kind:
@@ -73,7 +76,9 @@ class SharedStorage(pulumi.ComponentResource):
             tags=self._tags,
             opts=self._own,
         )
-        for ports in _PORTS[self._plan.kind]:
+        if self._plan.efa:
+            self._open_to_efa(group.id, nodes)
+        for ports in () if self._plan.efa else _PORTS[self._plan.kind]:
             name = f"{self._name}-{ports[0]}-{ports[1]}"
             self._let_in(name, group.id, nodes, ports)
             if self._plan.kind == "fsx-lustre":
@@ -84,8 +89,21 @@ class SharedStorage(pulumi.ComponentResource):
                 self._let_out(f"{name}-out", group.id, nodes, ports)
         return group.id
 
-    def _let_in(self, name: str, to: pulumi.Input[str], whence: pulumi.Input[str], ports: _Ports) -> None:
-        aws.vpc.SecurityGroupIngressRule(
+    def _open_to_efa(self, group: pulumi.Output[str], nodes: pulumi.Input[str]) -> None:
+        """All traffic in both ways, by the groups themselves: rules for addresses do not count for EFA.
+
+        FSx for Lustre User Guide, file system access control with Amazon VPC."""
+        rules: list[pulumi.Resource] = []
+        for name, near, far in (("nodes", group, nodes), ("servers", group, group), ("back", nodes, group)):
+            rules.append(self._let_in(f"{self._name}-efa-{name}", near, far, _ALL))
+            rules.append(self._let_out(f"{self._name}-efa-{name}", near, far, _ALL))
+        # Amazon looks at the group when it makes the file system.
+        self._kept = pulumi.ResourceOptions.merge(self._kept, pulumi.ResourceOptions(depends_on=rules))
+
+    def _let_in(
+        self, name: str, to: pulumi.Input[str], whence: pulumi.Input[str], ports: _Ports
+    ) -> pulumi.Resource:
+        return aws.vpc.SecurityGroupIngressRule(
             name,
             security_group_id=to,
             referenced_security_group_id=whence,
@@ -96,8 +114,10 @@ class SharedStorage(pulumi.ComponentResource):
             opts=self._own,
         )
 
-    def _let_out(self, name: str, whence: pulumi.Input[str], to: pulumi.Input[str], ports: _Ports) -> None:
-        aws.vpc.SecurityGroupEgressRule(
+    def _let_out(
+        self, name: str, whence: pulumi.Input[str], to: pulumi.Input[str], ports: _Ports
+    ) -> pulumi.Resource:
+        return aws.vpc.SecurityGroupEgressRule(
             name,
             security_group_id=whence,
             referenced_security_group_id=to,
@@ -117,6 +137,9 @@ class SharedStorage(pulumi.ComponentResource):
             storage_capacity=plan.gib,
             per_unit_storage_throughput=plan.throughput,
             file_system_type_version="2.15",
+            # Scratch file systems take no key: Amazon FSx API Reference, KmsKeyId.
+            kms_key_id=self._key if plan.lasts else None,
+            efa_enabled=True if plan.efa else None,
             data_compression_type="LZ4",
             metadata_configuration=aws.fsx.LustreFileSystemMetadataConfigurationArgs(mode="AUTOMATIC")
             if plan.lasts
@@ -143,11 +166,19 @@ class SharedStorage(pulumi.ComponentResource):
         made = aws.efs.FileSystem(
             self._name,
             encrypted=True,
+            kms_key_id=self._key,
             performance_mode="generalPurpose",
             throughput_mode=self._plan.deployment,
             tags=self._tags,
             opts=self._kept,
         )
+        if self._plan.backup_days:
+            aws.efs.BackupPolicy(
+                self._name,
+                file_system_id=made.id,
+                backup_policy=aws.efs.BackupPolicyBackupPolicyArgs(status="ENABLED"),
+                opts=self._own,
+            )
         target = aws.efs.MountTarget(
             self._name,
             file_system_id=made.id,
@@ -171,6 +202,9 @@ class SharedStorage(pulumi.ComponentResource):
             deployment_type=plan.deployment,
             storage_capacity=plan.gib,
             throughput_capacity=plan.throughput or 0,
+            kms_key_id=self._key,
+            automatic_backup_retention_days=plan.backup_days,
+            copy_tags_to_backups=True,
             subnet_ids=[self._subnet],
             security_group_ids=[self._group],
             root_volume_configuration=aws.fsx.OpenZfsFileSystemRootVolumeConfigurationArgs(

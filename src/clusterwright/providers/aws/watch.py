@@ -31,13 +31,20 @@ class RefusedTraffic(pulumi.ComponentResource):
         name: str,
         *,
         vpc_id: pulumi.Input[str],
+        boundary: str | None = None,
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("clusterwright:aws:RefusedTraffic", name, None, opts)
         own, mine = pulumi.ResourceOptions(parent=self), named(tags, f"{name}-refused")
         group = aws.cloudwatch.LogGroup(f"{name}-refused", retention_in_days=_DAYS, tags=mine, opts=own)
-        role = aws.iam.Role(f"{name}-refused", assume_role_policy=_text(_DELIVERS), tags=mine, opts=own)
+        role = aws.iam.Role(
+            f"{name}-refused",
+            assume_role_policy=_text(_DELIVERS),
+            permissions_boundary=boundary,
+            tags=mine,
+            opts=own,
+        )
         aws.iam.RolePolicy(f"{name}-refused", role=role.id, policy=group.arn.apply(_writes), opts=own)
         aws.ec2.FlowLog(
             f"{name}-refused",

@@ -10,8 +10,10 @@ from clusterwright.providers.gcp.nodes import NodePool
 from clusterwright.providers.gcp.state import KeptDisk
 from clusterwright.providers.gcp.storage import SharedStorage
 from clusterwright.providers.gcp.store import Store
+from clusterwright.providers.gcp.watch import Budget
 
 __all__ = [
+    "Budget",
     "Cluster",
     "Doors",
     "ExistingNetwork",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_gcp as gcp
@@ -13,6 +13,8 @@ _IAP = "35.235.240.0/20"
 """Identity-Aware Proxy documentation, TCP forwarding: the range that its connections come from."""
 _ROLES = ("roles/logging.logWriter", "roles/monitoring.metricWriter")
 """In the project. What they may do in the store is said there."""
+_READS, _WRITES = "roles/storage.objectViewer", "roles/storage.objectUser"
+"""Cloud Storage FUSE documentation, required roles for mounting and accessing a bucket (2026-11)."""
 
 
 class Doors(pulumi.ComponentResource):
@@ -54,11 +56,19 @@ class Doors(pulumi.ComponentResource):
 
 
 class NodeAccount(pulumi.ComponentResource):
-    """What the nodes are to Google: an account that may write logs and metrics, and nothing else here."""
+    """What nodes are to Google: an account that may write logs and metrics, and use mounted buckets."""
 
     email: pulumi.Output[str]
 
-    def __init__(self, name: str, *, project: str, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        project: str,
+        buckets: Mapping[str, bool] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`buckets`: those that nodes mount, and whether they write there."""
         super().__init__("clusterwright:gcp:NodeAccount", name, None, opts)
         own = pulumi.ResourceOptions(parent=self)
         account = gcp.serviceaccount.Account(
@@ -72,6 +82,14 @@ class NodeAccount(pulumi.ComponentResource):
                 f"{name}-{role.rpartition('.')[2]}",
                 project=project,
                 role=role,
+                member=account.member,
+                opts=own,
+            )
+        for bucket, writable in (buckets or {}).items():
+            gcp.storage.BucketIAMMember(
+                f"{name}-{bucket}",
+                bucket=bucket,
+                role=_WRITES if writable else _READS,
                 member=account.member,
                 opts=own,
             )

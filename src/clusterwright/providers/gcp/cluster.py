@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 
 import pulumi
 import pulumi_gcp as gcp
 
 from clusterwright.bundle.userdata import user_data
 from clusterwright.handoff import from_plan
+from clusterwright.plan.builders import Recipe
 from clusterwright.plan.gcp import gcp_plan
-from clusterwright.plan.gcp.model import GcpPlan, Machine
+from clusterwright.plan.gcp.model import LABEL, GcpPlan, Machine
 from clusterwright.plan.gcp.names import bucket_name, machine_name
 from clusterwright.plan.gcp.network import FIRST
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.providers.gcp.access import Doors, NodeAccount
 from clusterwright.providers.gcp.fabric import Fabric, Subnets
+from clusterwright.providers.gcp.image import Images
 from clusterwright.providers.gcp.network import ExistingNetwork, Network
 from clusterwright.providers.gcp.nodes import NodePool
 from clusterwright.providers.gcp.state import PATH
 from clusterwright.providers.gcp.storage import SharedStorage
 from clusterwright.providers.gcp.store import Store
+from clusterwright.providers.gcp.watch import Budget
 
 _TOKEN = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 """Compute Engine documentation, access tokens of an attached service account."""
@@ -40,6 +44,8 @@ class Cluster(pulumi.ComponentResource):
     """The bucket as nodes see it."""
     machines: pulumi.Output[dict[str, str]]
     """Path of its machine by node."""
+    groups: Mapping[str, pulumi.Output[str]] = MappingProxyType({})
+    """None: each machine is a resource."""
     region: str
 
     def __init__(
@@ -48,11 +54,13 @@ class Cluster(pulumi.ComponentResource):
         plan: ClusterPlan,
         *,
         signer: str,
+        builds: ClusterPlan | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`signer`: the public key that nodes take bundles from."""
+        """`signer`: the public key that nodes take bundles from; `builds`: the plan of other machines, whose
+        images these become."""
         super().__init__("clusterwright:gcp:Cluster", name, None, opts)
-        self._plan, self._name = gcp_plan(plan), name
+        self._plan, self._name, self._builds = gcp_plan(plan), name, builds is not None
         google = gcp.Provider(
             name,
             project=self._plan.project,
@@ -80,10 +88,32 @@ class Cluster(pulumi.ComponentResource):
             opts=self._own,
         )
         self._storage(network)
+        if self._plan.budget is not None:
+            Budget(
+                name,
+                budget=self._plan.budget,
+                project=self._plan.project,
+                label={LABEL: self._plan.labels[LABEL]},
+                opts=self._own,
+            )
         self._access(self._nodes(network, fabric, signer))
-        self.handoff = pulumi.Output.from_input(from_plan(plan).dumps())
+        self.handoff = pulumi.Output.from_input(from_plan(builds or plan).dumps())
         self.register_outputs(
             {"login_address": self.login_address, "ssh_command": self.ssh_command, "store": self.store}
+        )
+
+    def images(self, recipes: Iterable[Recipe], after: pulumi.Resource) -> Images:
+        """What its machines became, once `after` says that they are done."""
+        plan = self._plan
+        return Images(
+            self._name,
+            cluster=plan.cluster,
+            project=plan.project,
+            zone=plan.zone,
+            recipes=recipes,
+            after=after,
+            # Not below the cluster: what says that machines are done waits for all that is.
+            opts=pulumi.ResourceOptions(provider=self._own.provider),
         )
 
     def _network(self) -> Network | ExistingNetwork:
@@ -114,7 +144,7 @@ class Cluster(pulumi.ComponentResource):
         self, network: Network | ExistingNetwork, fabric: Fabric, signer: str
     ) -> Mapping[str, pulumi.Output[str]]:
         plan = self._plan
-        account = NodeAccount(self._name, project=plan.project, opts=self._own)
+        account = NodeAccount(self._name, project=plan.project, buckets=plan.buckets, opts=self._own)
         store = Store(
             self._name,
             bucket=bucket_name(plan.project, plan.cluster),
@@ -125,7 +155,7 @@ class Cluster(pulumi.ComponentResource):
         self.store, self.url, self.region = store.bucket, store.url, plan.region
 
         def of_machine(machine: Machine) -> pulumi.Output[str]:
-            return store.url.apply(partial(_user_data, plan, signer, machine))
+            return store.url.apply(partial(_user_data, plan, signer, machine, self._builds))
 
         subnets: Subnets = {(FIRST, 0): network.subnet, **fabric.subnets}
         public: dict[str, pulumi.Output[str]] = {}
@@ -165,6 +195,6 @@ class Cluster(pulumi.ComponentResource):
         )
 
 
-def _user_data(plan: GcpPlan, signer: str, machine: Machine, url: str) -> str:
+def _user_data(plan: GcpPlan, signer: str, machine: Machine, builds: bool, url: str) -> str:
     keep = (PATH, *machine.kept.paths) if machine.kept else ()
-    return user_data(plan.cluster, url, signer, keep=keep, token_url=_TOKEN)
+    return user_data(plan.cluster, url, signer, keep=keep, token_url=_TOKEN, builds=builds)

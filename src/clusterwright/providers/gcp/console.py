@@ -21,9 +21,13 @@ class Consoles:
 
     def host_key(self, machine: str) -> str | None:
         """None as long as it has not printed it. Raises Refused where the console may not be read."""
+        return host_key(self.text(machine))
+
+    def text(self, machine: str) -> str:
+        """What it printed, up to now, at most 1 MB. Raises Refused where the console may not be read."""
         may = "compute.instances.getSerialPortOutput"
         answer = self._service.ask("GET", f"{machine}/serialPort", may, params={"port": 1})
-        return host_key(answer.json().get("contents", "")) if answer is not None else None
+        return str(answer.json().get("contents", "")) if answer is not None else ""
 
     @cached_property
     def _service(self) -> Service:

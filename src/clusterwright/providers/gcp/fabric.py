@@ -93,7 +93,9 @@ class Fabric(pulumi.ComponentResource):
             name=name,
             region=self._region,
             group_placement_policy=gcp.compute.ResourcePolicyGroupPlacementPolicyArgs(
-                collocation="COLLOCATED", gpu_topology=policy.gpu_topology
+                collocation="COLLOCATED",
+                gpu_topology=policy.gpu_topology,
+                max_distance=policy.max_distance,
             ),
             opts=self._own,
         ).id

@@ -56,5 +56,5 @@ def session(credentials: Any = None) -> AuthorizedSession:
         except GoogleAuthError as error:
             raise refuse("CW7080", Where(path="credentials"), str(error), _LOGIN) from error
     made = AuthorizedSession(credentials)
-    made.mount("https://", HTTPAdapter(max_retries=_TIMES))
+    made.mount("https://", HTTPAdapter(max_retries=_TIMES, pool_maxsize=16))
     return made

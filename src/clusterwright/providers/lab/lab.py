@@ -20,6 +20,7 @@ from clusterwright.providers.lab import network as networks
 from clusterwright.providers.lab import store as stores
 from clusterwright.providers.lab.cgroup import NodeGroups
 from clusterwright.providers.lab.files import remove_tree
+from clusterwright.providers.lab.graft import graft
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.machine import Bind, LabNode, Machine, Surroundings
 from clusterwright.providers.lab.model import LabStatus, NodeStatus, Share
@@ -110,6 +111,7 @@ class Lab:
             def up(node: LabNode) -> Finding | None:
                 machine = self.machine(node.name)
                 if self._is_as_wanted(machine, node, running):
+                    graft(machine, around.binds)
                     machines.refresh_hardware(machine, node.hardware)
                     return None
                 machines.stop(machine, 0)

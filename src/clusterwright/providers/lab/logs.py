@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
+from clusterwright.converge.lines import lines
 from clusterwright.finding import Where, refuse
 from clusterwright.providers.lab.lab import Lab
 
 NO_LOG = "CW7013"
 
 
-def logs(lab: Lab, node: str, *, follow: bool = False, console: bool = False) -> Iterator[str]:
-    """Line after line; with `follow` until the reader stops asking."""
+def logs(
+    lab: Lab, node: str, *, follow: bool = False, console: bool = False, last: int | None = None
+) -> Iterator[str]:
+    """Line after line, all or the `last`; with `follow` until the reader stops asking."""
     machine = lab.machine(node)
     source = machine.console if console else machine.journal
     if not source.exists():
@@ -23,16 +25,6 @@ def logs(lab: Lab, node: str, *, follow: bool = False, console: bool = False) ->
             f"`clusterwright status {lab.name}` lists the nodes; one that never booted has only a console",
         )
     if console:
-        return _lines(["tail", "--lines=+1", *(["--follow"] if follow else []), str(source)])
-    following = ["--follow", "--lines=all"] if follow else []
-    return _lines(["journalctl", "--quiet", "--no-pager", f"--directory={source}", *following])
-
-
-def _lines(argv: list[str]) -> Iterator[str]:
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, errors="replace") as reader:
-        assert reader.stdout is not None
-        try:
-            for line in reader.stdout:
-                yield line.rstrip("\n")
-        finally:
-            reader.terminate()
+        return lines(["tail", f"--lines={last or '+1'}", *(["--follow"] if follow else []), str(source)])
+    shown = [f"--lines={last or 'all'}", *(["--follow"] if follow else [])]
+    return lines(["journalctl", "--quiet", "--no-pager", f"--directory={source}", *shown])

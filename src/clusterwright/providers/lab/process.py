@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MACHINE_OPTION = "--machine="
+_PROGRAM = "systemd-nspawn"
 
 
 def running_machines(prefix: str) -> Mapping[str, int]:
@@ -28,8 +29,11 @@ def running_machines(prefix: str) -> Mapping[str, int]:
 
 def machine_of(pid: int) -> str:
     """The machine that a process is the launcher or the container manager of; empty for any other process."""
-    words = _command_line(pid)
-    if not any(Path(word).name == "systemd-nspawn" for word in words):
+    line = _command_line(pid)
+    if _PROGRAM not in line:
+        return ""
+    words = line.split("\0")
+    if not any(Path(word).name == _PROGRAM for word in words):
         return ""
     return next((word.removeprefix(MACHINE_OPTION) for word in words if word.startswith(MACHINE_OPTION)), "")
 
@@ -60,7 +64,7 @@ def _process_ids() -> Iterator[int]:
             yield int(entry.name)
 
 
-def _command_line(pid: int) -> list[str]:
+def _command_line(pid: int) -> str:
     process = Path(f"/proc/{pid}")
     try:
         while not (raw := (process / "cmdline").read_bytes()):
@@ -68,5 +72,5 @@ def _command_line(pid: int) -> list[str]:
             (process / "exe").readlink()
             time.sleep(0.001)
     except OSError:
-        return []
-    return raw.decode(errors="replace").split("\0")
+        return ""
+    return raw.decode(errors="replace")

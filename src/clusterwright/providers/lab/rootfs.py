@@ -27,7 +27,6 @@ PACKAGES = (
     "openssh-server",
     "procps",
     "python3",
-    "python3-apt",
     "systemd",
     "systemd-sysv",
 )

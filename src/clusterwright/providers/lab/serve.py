@@ -13,10 +13,10 @@ import ssl
 import tempfile
 from pathlib import Path
 
-_READABLE = re.compile(r"current\.json|objects/[0-9a-f]{64}|(reports|secrets)/[A-Za-z0-9.-]{1,63}")
+_READABLE = re.compile(r"current\.json|objects/[0-9a-f]{64}|(reports|secrets|names)/[A-Za-z0-9.-]{1,63}")
 _WRITABLE = re.compile(r"reports/[A-Za-z0-9.-]{1,63}")
 _RANGE = re.compile(r"bytes=(\d+)-")
-_LARGEST = 64 * 1024
+_LARGEST = 1024 * 1024
 """Of a report."""
 
 

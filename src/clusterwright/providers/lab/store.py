@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clusterwright.finding import Where, refuse
-from clusterwright.providers.lab import serve
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.network import Network
 
 DID_NOT_START = "CW7070"
 PORT = 8443
+_SERVER = str(Path(__file__).with_name("serve.py"))
+"""It imports nothing of the library, and is not imported: it runs as a process of its own."""
 _PATIENCE_S = 10.0
 
 
@@ -60,7 +61,7 @@ class LabStore:
             time.sleep(0.02)
 
     def _launch(self) -> None:
-        argv = ["setsid", "--fork", sys.executable, str(Path(serve.__file__)), f"--lab={self.network.key}"]
+        argv = ["setsid", "--fork", sys.executable, _SERVER, f"--lab={self.network.key}"]
         argv += [f"--folder={self.folder}", f"--address={self.network.gateway}", f"--port={PORT}"]
         argv += [f"--certificate={self.certificate}", f"--key={self.root / 'key.pem'}"]
         with (self.root / "server.log").open("wb") as log:
@@ -87,7 +88,7 @@ def stop(key: str) -> None:
 
 def servers(key: str) -> Iterator[int]:
     """Process ids of this lab's server: one, or none."""
-    wanted = [str(Path(serve.__file__)), f"--lab={key}"]
+    wanted = [_SERVER, f"--lab={key}"]
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from .hardware import Hardware, SimulatedShare
 
-_RDMA = ("infiniband", "mrdma")
+_RDMA = ("infiniband", "mrdma", "roce")
 _META = 1
 """Metadata targets; the storage targets are the share's own number, two on a server."""
 

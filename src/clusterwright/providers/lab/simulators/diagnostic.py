@@ -22,8 +22,10 @@ _CATEGORIES = {
     "Integration": ("pcie",),
     "Stress": ("memory_bandwidth", "targeted_power", "targeted_stress", "memtest"),
 }
-_CONFIGURATION, _ISOLATE = 5, 2
-"""Severities of DCGM's errors: a setting of the host, and hardware to be taken out of service."""
+_OTHER_SOFTWARE, _XID, _THERMAL, _MEMORY, _NVLINK, _OTHER = 8, 5, 9, 10, 11, 15
+"""Categories of DCGM's errors (dcgm_errors.h of DCGM 4, dcgmErrorCategory_enum)."""
+_CONFIGURATION, _ISOLATE, _MONITOR = 5, 2, 1
+"""Severities of DCGM's errors: a setting of the host, hardware to be taken out of service or watched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,41 +83,46 @@ def _warnings(node: Node, test: str, number: int, gpu: Reading) -> list[Flaw]:
     ecc, found = gpu.gpu.ecc, []
     if test == "software" and not gpu.persistent:
         text = f"Persistence Mode: Persistence mode for GPU {number} is disabled."
-        found.append(Flaw(text, 29, 8, _CONFIGURATION))
+        found.append(Flaw(text, 29, _OTHER_SOFTWARE, _CONFIGURATION))
     if test == "software" and ecc.remap_pending:
         found.append(
             Flaw(
                 f"GPU {number} has uncorrectable memory errors and row remappings are pending.",
                 78,
-                2,
+                _MEMORY,
                 _ISOLATE,
             )
         )
     if test in ("software", "memory") and ecc.remap_failed:
         found.append(
-            Flaw(f"GPU {number} had uncorrectable memory errors and row remapping failed.", 79, 2, _ISOLATE)
+            Flaw(
+                f"GPU {number} had uncorrectable memory errors and row remapping failed.",
+                79,
+                _MEMORY,
+                _ISOLATE,
+            )
         )
     if test in ("memory", "memtest") and ecc.uncorrected:
         found.append(
             Flaw(
                 f"Detected {ecc.uncorrected} uncorrectable ECC memory error(s) in GPU {number}.",
                 12,
-                2,
+                _MEMORY,
                 _ISOLATE,
             )
         )
     if test in ("software", "memory", "pcie", "diagnostic") and gpu.gpu.state == "failed":
         found.append(
-            Flaw(f"GPU {number} is lost: Xid {gpu.gpu.xids[-1] if gpu.gpu.xids else 79}.", 95, 2, _ISOLATE)
+            Flaw(f"GPU {number} is lost: Xid {gpu.gpu.xids[-1] if gpu.gpu.xids else 79}.", 95, _XID, _ISOLATE)
         )
     if test in ("pcie", "nvbandwidth"):
         down = (f"NvLink link {link} of GPU {number} is currently down." for link in gpu.gpu.links_down)
-        found += [Flaw(text, 23, 5, _ISOLATE) for text in down]
+        found += [Flaw(text, 23, _NVLINK, _ISOLATE) for text in down]
     if test in ("diagnostic", "targeted_stress", "targeted_power") and "hw_thermal_slowdown" in gpu.reasons:
         text = f"Thermal violations totaling 1.0 seconds for GPU {number} at {gpu.temperature} C."
-        found.append(Flaw(text, 22, 1, _ISOLATE))
-    if test == "diagnostic" and node.hardware.diag == "failed" and number == 0:
-        found.append(Flaw("GPU 0 found incorrect results (simulated fault).", 54, 2, _ISOLATE))
+        found.append(Flaw(text, 22, _THERMAL, _ISOLATE))
+    if test == "software" and node.hardware.diag == "failed" and number == 0:
+        found.append(Flaw(f"A corrupt InfoROM has been detected in GPU {number}.", 9, _OTHER, _MONITOR))
     return found
 
 

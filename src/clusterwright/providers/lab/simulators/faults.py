@@ -205,7 +205,7 @@ _ALL = (
           lambda hardware, _: replace(hardware, rxdm="failed")),
     Fault("tcpxo-plugin", "node", "the plug-in of GPUDirect-TCPXO is one of another release",
           lambda hardware, _: replace(hardware, tcpxo_plugin="other")),
-    Fault("diag-fails", "node", "dcgmi diag finds a GPU that fails",
+    Fault("diag-fails", "node", "dcgmi diag finds a GPU with a corrupt InfoROM",
           lambda hardware, _: replace(hardware, diag="failed")),
     Fault("diag-hangs", "node", "dcgmi diag never returns",
           lambda hardware, _: replace(hardware, diag="hangs")),

@@ -67,7 +67,7 @@ class SimulatedNic:
 class SimulatedShare:
     """A parallel file system outside, as its servers are to this node; its files lie on the host."""
 
-    kind: Literal["lustre", "beegfs", "cephfs", "weka"]
+    kind: Literal["lustre", "beegfs", "cephfs", "weka", "s3", "gcs"]
     name: str
     """Its name; of BeeGFS, the management host."""
     servers: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from . import shares
@@ -15,8 +16,9 @@ _PLAIN = "host0"
 
 
 def lnetctl(node: Node, arguments: Sequence[str]) -> Answer:
-    """`lnet configure`, `lnet unconfigure`, `import FILE`, `net show`."""
+    """`lnet configure`, `lnet unconfigure`, `import FILE`, `net`, `set discovery`, `udsp add`."""
     words = [word for word in arguments if not word.startswith("-")]
+    said = dict(pairwise(arguments))
     if list(arguments[:1]) == ["--version"]:
         return Answer(f"lnetctl {node.installed} (simulated)\n")
     if node.module("lnet") is None:
@@ -31,7 +33,14 @@ def lnetctl(node: Node, arguments: Sequence[str]) -> Answer:
         case ["import", file]:
             return _import(node, file)
         case ["net", "show", *_]:
-            return Answer(_shown(node))
+            return Answer(_shown(node, said.get("--net"), counted="-v" in arguments))
+        case ["net", "add", *_] if "--net" in said and "--if" in said:
+            return _add(node, said["--net"], said["--if"])
+        case ["set", "discovery", "0" | "1"]:
+            return Answer()
+        case ["udsp", "add", *_] if "--src" in said:
+            node.remember("lnet_preferred", said["--src"])
+            return Answer()
     return Answer(error=f"the simulated lnetctl does not know: {' '.join(arguments)}\n", status=1)
 
 
@@ -39,8 +48,8 @@ def remove_modules(node: Node, _: Sequence[str]) -> Answer:
     """lustre_rmmod: everything of Lustre's is unloaded, unless a file system is mounted."""
     if any(shares.mount_points(node, share) for share in shares.of_kind(node, "lustre")):
         return Answer(error="rmmod: ERROR: Module lustre is in use\n", status=1)
-    node.remember("lnet", None)
-    for name in ("lustre", "lnet"):
+    _forget(node)
+    for name in ("lustre", "kefalnd", "lnet"):
         (node.own / "modules" / name).unlink(missing_ok=True)
     return Answer()
 
@@ -62,7 +71,22 @@ def _unconfigure(node: Node) -> Answer:
         return Answer(
             error=f'unconfigure:\n    - lnet:\n          errno: -16\n          descr: "{what}"\n', status=240
         )
-    node.remember("lnet", None)
+    _forget(node)
+    return Answer()
+
+
+def _forget(node: Node) -> None:
+    for name in ("lnet", "lnet_preferred"):
+        node.remember(name, None)
+
+
+def _add(node: Node, network: str, interface: str) -> Answer:
+    known = networks(node)
+    if network.startswith("efa") and (node.module("kefalnd") is None or not shares.card_of(node, interface)):
+        what = f'"cannot add network {network} over {interface}: No such device"'
+        return Answer(error=f"add:\n    - net:\n          errno: -19\n          descr: {what}\n", status=237)
+    if interface not in known.get(network, ()):
+        node.remember("lnet", {**known, network: [*known.get(network, ()), interface]})
     return Answer()
 
 
@@ -101,11 +125,14 @@ def _fits(allowed: str, octet: str) -> bool:
     return allowed == "*" or (int(low) <= int(octet) <= int(high) if dash else low == octet)
 
 
-def _shown(node: Node) -> str:
+def _shown(node: Node, only: str | None, *, counted: bool) -> str:
     """After the form of `lnetctl net show`, the loopback first."""
-    lines = ["net:", "    - net type: lo", "      local NI(s):"]
-    lines += ["        - nid: 0@lo", "          status: up"]
+    lines = ["net:"]
+    if only is None:
+        lines += ["    - net type: lo", "      local NI(s):", "        - nid: 0@lo", "          status: up"]
     for network, interfaces in networks(node).items():
+        if only not in (None, network):
+            continue
         lines += [f"    - net type: {network}", "      local NI(s):"]
         for name in interfaces:
             lines += [
@@ -114,7 +141,18 @@ def _shown(node: Node) -> str:
                 "          interfaces:",
                 f"              0: {name}",
             ]
+            if counted:
+                messages = _messages(node, network)
+                lines += ["          statistics:", f"              send_count: {messages}"]
+                lines += [f"              recv_count: {messages}", "              drop_count: 0"]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _messages(node: Node, network: str) -> int:
+    """Of mounted file systems, over the network that is preferred; without one over all."""
+    mounted = any(shares.mount_points(node, share) for share in shares.of_kind(node, "lustre"))
+    preferred = node.setting("lnet_preferred") or network
+    return 100 if mounted and preferred == network and is_up(node, network) else 0
 
 
 def nid(node: Node, network: str, interface: str) -> str:

@@ -13,6 +13,8 @@ from typing import NoReturn
 from .node import Answer, Node
 
 _REAL = "/usr/bin/podman"
+_LOADED = "/var/lib/clusterwright/images"
+"""Images that an offline bundle brought."""
 _PLUGIN, _DAEMON = "nccl-plugin-gpudirecttcpx-dev", "tcpgpudmarxd-dev"
 _CONTAINER = "receive-datapath-manager"
 _SERVICE = "tcpgpudmarxd"
@@ -38,6 +40,7 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
     image = next((word for word in arguments if f"/{_PLUGIN}" in word or f"/{_DAEMON}" in word), "")
     if not image and _CONTAINER not in arguments:
         os.execv(_REAL, [_REAL, *arguments])
+    image = image.removeprefix(f"oci:{_LOADED}:")
     store, verb = node.own / "images", arguments[0]
     pulled = store.read_text(encoding="utf-8").split() if store.exists() else []
     if verb == "image":

@@ -11,7 +11,7 @@ from .node import Node
 
 _NETWORK_SHARE = 0.7
 """Of the line rate: what one client of a parallel file system commonly reaches."""
-_RDMA = ("infiniband", "mrdma", "efa")
+_RDMA = ("infiniband", "mrdma", "roce", "efa")
 
 
 def of_kind(node: Node, kind: str) -> list[SimulatedShare]:

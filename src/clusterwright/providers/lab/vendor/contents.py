@@ -25,6 +25,9 @@ class Wanted:
 _DISTRIBUTION = "distribution"
 """Carried by what the lab takes from the distribution as it is: the real program runs on simulated ground."""
 
+_NUMBERS = dict.fromkeys(("kernel", "release"), r"[0-9.]+(?:-[0-9]+)?")
+"""Ubuntu numbers its builds of a kernel behind a dash."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -47,7 +50,7 @@ def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[Ven
         row = _row_of(each.package)
         if row and row.carries == (_DISTRIBUTION,):
             continue
-        words = _words(each, architecture)
+        words = _words(each, architecture) | (_read_off(row.pattern, each.package) if row else {})
         names = [_filled(name, words) for name in row.depends] if row else []
         # A package may have a version of its own, as libfabric has in Amazon's installer.
         depends = {name: named.get((each.release, name), version) for name in names}
@@ -92,8 +95,23 @@ def _row_of(package: str) -> _Row | None:
 
 
 def _fits(pattern: str, package: str) -> bool:
-    parts = re.split(r"\{\w+\}", pattern)
-    return re.fullmatch(r"[0-9.]+".join(re.escape(part) for part in parts), package) is not None
+    return _matched(pattern, package) is not None
+
+
+def _read_off(pattern: str, package: str) -> dict[str, str]:
+    """A package of modules is named after the kernel that they are for, whatever release it is of."""
+    match = _matched(pattern, package)
+    found = match.groupdict() if match else {}
+    return {"kernel": found["kernel"]} if "kernel" in found else {}
+
+
+def _matched(pattern: str, package: str) -> re.Match[str] | None:
+    parts = re.split(r"\{(\w+)\}", pattern)
+    written = [
+        f"(?P<{part}>{_NUMBERS.get(part, r'[0-9.]+')})" if number % 2 else re.escape(part)
+        for number, part in enumerate(parts)
+    ]
+    return re.fullmatch("".join(written), package)
 
 
 @cache

@@ -10,6 +10,7 @@ _LICENSES = {
     "efa": "Dual BSD/GPL",
     "lustre": "GPL",
     "lnet": "GPL",
+    "kefalnd": "GPL",
 }
 _OPEN, _PROPRIETARY = "Dual MIT/GPL", "NVIDIA"
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

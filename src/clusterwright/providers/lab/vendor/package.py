@@ -29,7 +29,8 @@ _MARKERS = "/usr/lib/simulated-hardware/markers"
 @dataclass(frozen=True)
 class VendorPackage:
     """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `module:NAME`, `library:NAME`,
-    `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`, `kernel:RELEASE`, `headers:RELEASE`."""
+    `built:KERNEL/MODULE`, `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`, `kernel:RELEASE`,
+    `headers:RELEASE`."""
 
     name: str
     version: str
@@ -108,6 +109,8 @@ class VendorPackage:
         if self.modules:
             after += module.built_script(self.source, self.upstream, self.modules)
             before += module.removed_script(self.source, self.upstream, self.modules)
+        for release in sorted({what.partition("/")[0] for what in self._carried("built")}):
+            after += f"depmod -a {release}\n"
         if before:
             found["prerm"] = f"#!/bin/sh\nset -e\n{before}"
         if after:
@@ -165,6 +168,16 @@ def _module(package: VendorPackage, what: str) -> Files:
     }
 
 
+def _built(package: VendorPackage, what: str) -> Files:
+    """A module that its vendor built for one kernel: nothing is left to DKMS."""
+    release, _, name = what.partition("/")
+    made = module.kernel_module(name, package.upstream, package.architecture)
+    return {
+        f"{_MARKERS}/modules/{name}": (0o644, f"{package.upstream} {package.name} simulated\n"),
+        f"/usr/lib/modules/{release}/updates/{name}.ko": (0o644, made.decode("latin-1")),
+    }
+
+
 def _library(package: VendorPackage, what: str) -> Files:
     """The library itself is compiled; see `libraries`."""
     found: Files = {f"{_MARKERS}/library": (0o644, f"{package.upstream} {package.name} simulated\n")}
@@ -201,8 +214,8 @@ def _headers(_: VendorPackage, what: str) -> Files:
 
 
 _CARRIED = {
-    "daemon": _daemon, "file": _file, "headers": _headers, "kernel": _kernel, "library": _library,
-    "link": _link, "module": _module, "pin": _pin, "program": _program,
+    "built": _built, "daemon": _daemon, "file": _file, "headers": _headers, "kernel": _kernel,
+    "library": _library, "link": _link, "module": _module, "pin": _pin, "program": _program,
 }  # fmt: skip
 
 

@@ -1,0 +1,176 @@
+#!/usr/bin/python
+# Copyright The clusterwright authors
+# Apache License 2.0 (see LICENSE)
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: debs
+short_description: Install Debian packages that are missing, starting none of their services
+version_added: "0.1.0"
+description:
+  - Asks dpkg what is installed, and apt only for what is not, in one transaction.
+  - M(ansible.builtin.apt) reads every pin anew for each package. On Debian 13 with the pins of a GPU's stack
+    that is a third of a second each, 15 of the 16 seconds of a run over 43 packages that changes nothing.
+  - Finishes first what a killed C(dpkg) left half done. Never downgrades.
+author: The clusterwright authors
+attributes:
+  check_mode:
+    support: full
+    description: Changes nothing and tells what would be installed.
+  diff_mode:
+    support: full
+    description: Shows the installed and the wanted version of each.
+options:
+  packages:
+    description: Names, or C(name=version) where the version may have wildcards as apt-get takes them.
+    type: list
+    elements: str
+    required: true
+  lists_valid_seconds:
+    description: Package lists older than that are fetched before anything is installed.
+    type: int
+    default: 3600
+  lock_seconds:
+    description: How long to wait for another process that installs packages.
+    type: int
+    default: 300
+"""
+
+EXAMPLES = r"""
+- name: The locked driver, and the newest chrony
+  clusterwright.cluster.debs:
+    packages: [nvidia-driver-cuda=595.91.07-1, chrony]
+"""
+
+RETURN = r"""
+installed:
+  description: What was missing, or had another version.
+  type: list
+  elements: str
+  returned: always
+  sample: ["nvidia-driver-cuda=595.91.07-1"]
+"""
+
+import contextlib
+import fnmatch
+import os
+import time
+from collections.abc import Iterator, Mapping
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.clusterwright.cluster.plugins.module_utils import state
+
+LISTS = "/var/lib/apt/lists"
+MARKS = "/var/lib/apt/extended_states"
+JOURNAL = "/var/lib/dpkg/updates"
+POLICY = "/usr/sbin/policy-rc.d"
+ASIDE = f"{POLICY}.aside"
+FORM = "${db:Status-Abbrev}|${Package}|${Architecture}|${Version}|${Provides}\n"
+APT = ("apt-get", "--quiet", "--yes", "-o", "Acquire::Retries=3")
+DPKG = ("-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold")
+SILENT = {"DEBIAN_FRONTEND": "noninteractive", "DEBIAN_PRIORITY": "critical", "LC_ALL": "C.UTF-8"}
+
+
+def look(module: AnsibleModule) -> tuple[Mapping[str, set], bool]:
+    """Versions by installed name, `""` for what another package provides; and whether dpkg has work left."""
+    found: dict[str, set] = {}
+    unfinished = os.path.isdir(JOURNAL) and any(map(str.isdigit, os.listdir(JOURNAL)))
+    _, listed, _ = module.run_command(["dpkg-query", "--show", "--showformat", FORM], check_rc=True)
+    for line in listed.splitlines():
+        status, name, architecture, version, provides = line.split("|", 4)
+        if status[0] not in "ih":
+            continue
+        if status[1] in "UFWt":
+            unfinished = True
+        elif status.strip()[1:] == "i":
+            found.setdefault(name, set()).add(version)
+            found.setdefault(f"{name}:{architecture}", set()).add(version)
+            for provided in filter(None, provides.split(",")):
+                found.setdefault(provided.split()[0], set()).add("")
+    return found, unfinished
+
+
+def is_there(wanted: str, found: Mapping[str, set]) -> bool:
+    name, _, version = wanted.partition("=")
+    return any(not version or fnmatch.fnmatchcase(one, version) for one in found.get(name, ()))
+
+
+@contextlib.contextmanager
+def nothing_starts() -> Iterator[None]:
+    """As invoke-rc.d reads it: 101 forbids. A policy of the site's own comes back, after a killed run too."""
+    if os.path.exists(POLICY) and not os.path.exists(ASIDE):
+        os.rename(POLICY, ASIDE)
+    state.replace(POLICY, b"#!/bin/sh\nexit 101\n", 0o755)
+    try:
+        yield
+    finally:
+        if os.path.exists(ASIDE):
+            os.rename(ASIDE, POLICY)
+        else:
+            os.unlink(POLICY)
+
+
+def run(module: AnsibleModule, words: list) -> None:
+    code, output, error = module.run_command(words)
+    if code:
+        said = [line for line in error.splitlines() if line.startswith(("E:", "dpkg:"))] or error.splitlines()
+        module.fail_json(msg="\n".join(said[-8:]) or output[-800:], rc=code, stdout=output, stderr=error)
+
+
+def refresh(module: AnsibleModule) -> None:
+    if time.time() - os.stat(LISTS).st_mtime > module.params["lists_valid_seconds"]:
+        run(module, [*APT, "update", "--error-on=any"])
+        os.utime(LISTS)
+
+
+def keep(module: AnsibleModule) -> None:
+    """No autoremove takes what was wanted by name, though it once came along with something else."""
+    try:
+        with open(MARKS, encoding="utf-8") as stream:
+            stanzas = [
+                dict(row.split(": ", 1) for row in one.splitlines()) for one in stream.read().split("\n\n")
+            ]
+    except FileNotFoundError:
+        return
+    automatic = {one["Package"] for one in stanzas if one.get("Auto-Installed") == "1"}
+    wanted = {wish.partition("=")[0].partition(":")[0] for wish in module.params["packages"]}
+    if automatic & wanted:
+        run(module, ["apt-mark", "manual", *sorted(automatic & wanted)])
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "packages": {"type": "list", "elements": "str", "required": True},
+            "lists_valid_seconds": {"type": "int", "default": 3600},
+            "lock_seconds": {"type": "int", "default": 300},
+        },
+        supports_check_mode=True,
+    )
+    module.run_command_environ_update = SILENT
+    found, unfinished = look(module)
+    missing = [wish for wish in module.params["packages"] if not is_there(wish, found)]
+    if not module.check_mode:
+        with nothing_starts() if missing or unfinished else contextlib.nullcontext():
+            if unfinished:
+                run(module, ["dpkg", "--force-confdef", "--force-confold", "--configure", "--pending"])
+            if missing:
+                refresh(module)
+                wait = f"DPkg::Lock::Timeout={module.params['lock_seconds']}"
+                held = ("--no-install-recommends", "--allow-change-held-packages")
+                run(module, [*APT, *DPKG, "-o", wait, "install", *held, *missing])
+        keep(module)
+    names = [wish.partition("=")[0] for wish in missing]
+    before = "".join(
+        f"{name}={version}\n" for name in names for version in sorted(found.get(name, ())) if version
+    )
+    module.exit_json(
+        changed=bool(missing or unfinished),
+        installed=missing,
+        diff={"before": before, "after": "".join(f"{wish}\n" for wish in missing)},
+    )
+
+
+if __name__ == "__main__":
+    main()

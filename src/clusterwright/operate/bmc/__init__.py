@@ -1,0 +1,1 @@
+"""Management controllers of own machines: what they tell, and what they switch."""

@@ -1,0 +1,1 @@
+"""The lab's machines as `operate` sees them."""

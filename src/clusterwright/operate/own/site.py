@@ -1,0 +1,75 @@
+"""A description of own machines, opened: what is wanted of each node, and how it is reached afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from clusterwright.converge.target import Target
+from clusterwright.finding import Refused, Where, refuse
+from clusterwright.handoff import Handoff, Node
+from clusterwright.operate.desired import Desired
+from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.nodes import nodes_of
+from clusterwright.operate.own.machines import OwnMachines
+from clusterwright.operate.own.trust import Trust
+from clusterwright.operate.prepare import described, prepare
+from clusterwright.operate.provider import machines_of
+from clusterwright.operate.source import Source
+
+
+@dataclass(frozen=True)
+class OwnSite:
+    """Nothing of it was changed by opening it."""
+
+    desired: Desired
+    machines: OwnMachines
+
+    @property
+    def home(self) -> ClusterHome:
+        return self.desired.home
+
+    @property
+    def handoff(self) -> Handoff:
+        return self.desired.handoff
+
+    @property
+    def trust(self) -> Trust:
+        return Trust(self.home)
+
+    @property
+    def targets(self) -> Mapping[str, Target]:
+        return self.machines.targets(self.handoff)
+
+    def nodes(self, text: str | None) -> tuple[Node, ...]:
+        """A node set, or all. Raises Refused with every name that is not in the description."""
+        if text is None:
+            return self.handoff.nodes
+        return tuple(self.handoff.by_name[name] for name in nodes_of(self.handoff, text))
+
+
+def own_site(source: Source) -> OwnSite:
+    """Raises Refused with every mistake of the description, and where its machines are not one's own."""
+    description = described(source)
+    home = ClusterHome.of(description.spec.cluster)
+    machines = machines_of(description.spec)
+    if not isinstance(machines, OwnMachines):
+        what, remedy = "its machines are made, not found", "This is for descriptions with `provider: onprem`"
+        raise refuse("CW8003", Where(path="site.provider"), what, remedy)
+    if unmet := machines.unmet():
+        raise Refused(unmet)
+    before = home.handoff()
+    description = description.over(before)
+    previous = {node.name: node.address for node in before.nodes} if before else None
+    prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
+    return OwnSite(Desired(home, prepared.handoff, prepared.files, source.folder), machines)
+
+
+@contextmanager
+def held(source: Source) -> Iterator[OwnSite]:
+    """The same for who changes something: one at a time."""
+    with own_site(source).home.locked():
+        site = own_site(source)
+        source.record(site.home)
+        yield site

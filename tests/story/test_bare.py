@@ -1,0 +1,211 @@
+"""Machines with an operating system, SSH and a password, and nothing else, become an accepted cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clusterwright.operate.lab.shares import lab_shares
+from clusterwright.operate.prepare import described, prepare
+from clusterwright.operate.source import Source
+from clusterwright.providers.lab import ssh
+from clusterwright.providers.lab.command import run
+from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.image import bake
+from clusterwright.providers.lab.lab import Lab
+from clusterwright.providers.lab.machine import Bind, LabNode
+
+from .ground import Desk
+
+pytestmark = pytest.mark.lab
+
+DESCRIPTION = """\
+cluster: bare
+site: {provider: onprem, network: NETWORK}
+pools:
+  head: {roles: [controller, login, compute], machine: generic-x86-2c, partitions: main}
+  box: {roles: compute, machine: generic-x86-2c, partitions: main, nodes: "box[1-3]"}
+users:
+  ada: {uid: 2001}
+software: {distribution: debian-13, monitoring: false}
+scheduler: {accounting: false}
+"""
+PASSWORD = "as it came from the factory"
+# What an installer leaves behind: a person who may use sudo with a password, and a clock that is kept.
+# For the sake of time an MPI is there too, and no package is synced to the disk by itself.
+INSTALLED = """
+echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/unsafe-io
+apt-get update -qq
+apt-get install -qq -y --no-install-recommends sudo chrony libopenmpi-dev openmpi-bin >/dev/null
+useradd --create-home --home-dir /opt/ops --shell /bin/bash ops
+echo 'ops ALL=(ALL) ALL' >/etc/sudoers.d/ops
+"""
+REMOVE_PYTHON = "dpkg --purge --force-all python3 python3-minimal 2>/dev/null; ! command -v python3"
+_NOT_LOOKED_AT = (
+    "var/log",
+    "var/lib/chrony",
+    "var/lib/sudo",
+    "var/lib/systemd",
+    "run",
+    "tmp",
+    "home/ops/.cache",
+)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Machines on the floor, and who has a password there."""
+
+    lab: Lab
+    desk: Desk
+
+    def on(self, name: str, script: str) -> str:
+        """As somebody who stands in front of it."""
+        [target] = self.lab.targets([name])
+        return run(target.ssh_command(script))
+
+    def reached(self, *more: str) -> list[str]:
+        return ["--user", "ops", "--password-file", str(self.desk.folder / "password"), *more]
+
+    def tree(self, name: str) -> set[tuple[str, int, int, int]]:
+        """Every file of the machine's own, but for logs and what a running system writes by itself."""
+        upper, found = self.lab.machine(name).upper, set()
+        for file in upper.rglob("*"):
+            place, seen = str(file.relative_to(upper)), file.lstat()
+            if not place.startswith(_NOT_LOOKED_AT) and not stat.S_ISDIR(seen.st_mode):
+                found.add((place, seen.st_mode, seen.st_size, seen.st_mtime_ns))
+        return found
+
+
+@pytest.fixture(scope="module")
+def floor(desk: Desk) -> Iterator[Floor]:
+    home = LabHome.of_user(desk.environment)
+    lab = Lab(home, "bare")
+    digest = hashlib.sha256(f"bare {INSTALLED}".encode()).hexdigest()[:16]
+    try:
+        image = bake(home, digest, _installed, lambda *_: None)
+        desk.describe(DESCRIPTION.replace("NETWORK", str(lab.reserve().subnet)))
+        handoff = prepare(described(Source(desk.folder / "cluster.yaml"))).handoff
+        for node in handoff.nodes[:3]:
+            cache = desk.folder / "archives" / node.name
+            shutil.copytree(home.package_archives, cache, copy_function=_link)
+            binds = [Bind(cache, "/var/cache/apt/archives")]
+            one = LabNode(node.name, IPv4Address(node.address))
+            lab.ensure([one], lambda *_: None, image=image, shares=lab_shares(handoff), binds=binds)
+        made = Floor(lab, desk)
+        for name in ("head", "box1"):
+            made.on(name, f"echo 'ops:{PASSWORD}' | chpasswd")
+        made.on("box2", "echo 'ops:another' | chpasswd")
+        made.on("box1", REMOVE_PYTHON)
+        _private(desk.folder / "password", f"{PASSWORD}\n")
+        yield made
+    finally:
+        lab.destroy()
+
+
+def _installed(target: ssh.Target) -> None:
+    run(target.ssh_command(INSTALLED))
+
+
+def _link(source: str, target: str) -> None:
+    """apt has its lock in the folder, so each machine gets one of its own."""
+    if Path(source).suffix == ".deb":
+        os.link(source, target)
+
+
+def _private(file: Path, text: str) -> None:
+    file.touch(0o600)
+    file.write_text(text)
+
+
+def last(said: str) -> Any:
+    return json.loads(said.strip().splitlines()[-1])
+
+
+def codes(outcome: Any) -> dict[str, str]:
+    return {
+        finding["path"]: finding["code"] for finding in outcome["findings"] if finding["severity"] == "error"
+    }
+
+
+def test_survey_tells_what_is_there_and_changes_nothing(desk: Desk, floor: Floor) -> None:
+    before = floor.tree("head")
+    said = desk.run("survey", "cluster.yaml", *floor.reached("--accept-new"), "--json", code=1)
+    survey = last(said)["survey"]
+    assert set(survey["groups"]) == {"head"}
+    head = survey["groups"]["head"]
+    assert head["seen"]["system"]["distribution"] == "debian-13"
+    assert {"slurmctld", "slurmd"} <= set(head["changes"]["install"])
+    assert codes(survey) == {"box2": "CW8176", "box3": "CW8178"}
+    assert "CW8180" in {finding["code"] for finding in survey["findings"] if finding["path"] == "box1"}
+    assert floor.tree("head") == before
+
+
+def test_nobody_is_trusted_at_first_sight(desk: Desk, floor: Floor) -> None:
+    shown = floor.on("head", "ssh-keygen -l -f /etc/ssh/ssh_host_ed25519_key.pub").split()[1]
+    said = desk.run("bootstrap", "cluster.yaml", "head", *floor.reached(), code=1)
+    assert "CW8175" in said and shown in said
+
+
+def test_check_tells_and_changes_nothing(desk: Desk, floor: Floor) -> None:
+    before = floor.tree("head")
+    words = ["bootstrap", "cluster.yaml", "head", *floor.reached("--accept-new"), "--check", "--json"]
+    changes = last(desk.run(*words))["outcome"]["nodes"]["head"]["drift"]
+    assert {"login clusterwright-admin", "host certificate"} <= set(changes)
+    assert floor.tree("head") == before
+
+
+def test_killed_in_the_middle_the_next_run_finishes_and_the_others_have_their_finding(
+    desk: Desk, floor: Floor
+) -> None:
+    words = ["bootstrap", "cluster.yaml", *floor.reached("--accept-new"), "--json"]
+    floor.on("box1", "touch /var/lib/dpkg/updates/0000")  # as a dpkg leaves it that was killed
+    desk.kill(desk.until('"changed"', *words))
+    outcome = last(desk.run(*words, code=1))["outcome"]
+    assert codes(outcome) == {"box2": "CW8176", "box3": "CW8178"}
+    assert {name for name, node in outcome["nodes"].items() if node["status"] in ("ok", "changed")} == {
+        "head",
+        "box1",
+    }
+    assert floor.on("box1", "command -v python3") == "/usr/bin/python3\n"
+
+
+def test_second_run_needs_no_password_and_changes_nothing(desk: Desk, floor: Floor) -> None:
+    before = floor.tree("head")
+    outcome = last(desk.run("bootstrap", "cluster.yaml", "head,box1", "--json"))["outcome"]
+    assert {(node["status"], node["changed"]) for node in outcome["nodes"].values()} == {("ok", 0)}
+    assert floor.tree("head") == before
+
+
+def test_password_stands_nowhere(desk: Desk, floor: Floor) -> None:
+    files = [file for file in desk.state.glob("clusterwright/clusters/**/*") if file.is_file()]
+    assert files
+    assert not [file for file in files if PASSWORD.encode() in file.read_bytes()]
+    assert PASSWORD not in floor.on("head", "journalctl --no-pager --quiet")
+
+
+def test_password_login_ends_when_asked(desk: Desk, floor: Floor) -> None:
+    assert "passwordauthentication yes" in floor.on("head", "sshd -T")
+    words = ["bootstrap", "cluster.yaml", "head", "--passwords-off", "--json"]
+    assert last(desk.run(*words))["outcome"]["nodes"]["head"]["drift"] == ["password login off"]
+    assert "passwordauthentication no" in floor.on("head", "sshd -T")
+
+
+def test_up_brings_them_to_an_accepted_cluster(desk: Desk, floor: Floor) -> None:
+    text = DESCRIPTION.replace("NETWORK", str(floor.lab.reserve().subnet)).replace("box[1-3]", "box1")
+    desk.describe(text)
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    said = desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-N2", "hostname")
+    assert sorted(said.split()) == ["box1", "head"]
+    outcome = desk.outcome("up", "cluster.yaml")
+    assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
