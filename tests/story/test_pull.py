@@ -240,9 +240,9 @@ def test_what_disturbs_jobs_goes_from_node_to_node_and_no_job_is_lost(desk: Desk
 
 
 def at_work(desk: Desk, node: str) -> tuple[float, float]:
-    """When its agent last began to change the node, and when that was accepted."""
+    """When its agent last began to change the node, and when that was accepted (later runs say so again)."""
     journal = "journalctl --unit=clusterwright-pull --output=short-unix"
-    last = on(desk, node, f"{journal} | grep ': working serial' | tail -n 1")
-    said = json.loads(json.loads((store(desk) / "reports" / node).read_text())["signed"])
-    assert said["state"] == "accepted"
-    return float(last.split()[0]), float(said["at"])
+    lines = on(desk, node, f"{journal} | grep -E ': (working|accepted)'").splitlines()
+    began = max(at for at, line in enumerate(lines) if ": working serial" in line)
+    accepted = next(line for line in lines[began:] if ": accepted" in line)
+    return float(lines[began].split()[0]), float(accepted.split()[0])
