@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+from collections.abc import Sequence
 from ipaddress import IPv4Network
+from itertools import repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from clusterwright.finding import Refused
-from clusterwright.providers.lab import apt, host, network, state
+from clusterwright.providers.lab import apt, host, kernel, network, ssh, state
 from clusterwright.providers.lab.cgroup import CgroupFacts, cgroup_facts, hierarchies
 from clusterwright.providers.lab.files import write_atomically
 from clusterwright.providers.lab.home import LabHome
@@ -166,3 +170,42 @@ def test_a_state_is_read_as_it_was_written(home: LabHome) -> None:
     state.save(home, known)
     assert state.load(home, "a") == known
     assert json.loads((state.folder(home, "a") / "state.json").read_text())["subnet"] == "10.64.1.0/24"
+
+
+@pytest.mark.parametrize(("hung", "answers"), [(False, True), (True, False)])
+def test_a_node_is_asked_again_after_this_machine_stood_still(
+    monkeypatch: pytest.MonkeyPatch, hung: bool, answers: bool
+) -> None:
+    """It stood still with this machine: only a try of after that says whether it hangs."""
+    now = [0.0]
+
+    def greeted(_address: str) -> bool:
+        now[0] += 99.0
+        return now[0] > 99.0 and not hung
+
+    monkeypatch.setattr(ssh, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: None))
+    monkeypatch.setattr(ssh, "answers", greeted)
+    assert ssh.wait_until_answering("10.64.0.10", 10.0, repeat(True)) == answers
+
+
+@pytest.mark.parametrize(("bridges", "left"), [("[]", "0\n"), ('[{"ifname": "docker0"}]', "1")])
+def test_kernel_settings_are_given_back_by_who_is_alone_and_nobody_comes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bridges: str, left: str
+) -> None:
+    home, file = LabHome(tmp_path / "cache", tmp_path / "state"), tmp_path / "ip_forward"
+    home.state.mkdir()
+    file.write_text("0\n")
+    setting = kernel.Setting("ip_forward", file, 1)
+    monkeypatch.setattr(kernel, "FORWARDING", setting)
+    monkeypatch.setattr(kernel, "INOTIFY_INSTANCES", setting)
+
+    def ip(_argv: Sequence[str]) -> str:
+        with (home.cache / "locks/kernel").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return bridges
+
+    monkeypatch.setattr(kernel, "run", ip)
+    kernel.raise_to_need(home, setting)
+    assert file.read_text() == "1"
+    kernel.give_back(home)
+    assert file.read_text() == left

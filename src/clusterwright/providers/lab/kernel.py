@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from clusterwright.providers.lab import state
+from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import write_atomically
 from clusterwright.providers.lab.home import LabHome
 
@@ -35,14 +37,20 @@ def raise_to_need(home: LabHome, setting: Setting) -> None:
         setting.path.write_text(str(setting.least))
 
 
-def give_back(home: LabHome, setting: Setting, *, lower: bool) -> None:
-    """Make the setting what it was before the first lab, unless somebody else lives with it now."""
+def give_back(home: LabHome) -> None:
+    """Make the settings what they were before the first lab, unless somebody else lives with them now.
+
+    Whoever has a bridge on this machine may have come to need what the lab raised. A lab makes its own before
+    it looks at the settings, so under their lock none is missed that counts on them.
+    """
     with state.shared_resource(home, "kernel"):
-        former = _former(home, setting)
-        if former.exists():
-            if lower:
-                setting.path.write_text(former.read_text())
-            former.unlink()
+        alone = not json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]")
+        for setting in (FORWARDING, INOTIFY_INSTANCES):
+            former = _former(home, setting)
+            if former.exists():
+                if alone:
+                    setting.path.write_text(former.read_text())
+                former.unlink()
 
 
 def _former(home: LabHome, setting: Setting) -> Path:

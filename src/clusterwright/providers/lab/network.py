@@ -94,12 +94,8 @@ def tear_down(home: LabHome, lab: str) -> None:
     key = lab_key(home, lab)
     quiet(["nft", "delete", "table", "ip", table_name(key)])
     quiet(["ip", "link", "delete", bridge_name(key)])
-    if any(name != lab for name in state.names(home)):
-        return
-    # Whoever has another bridge on this machine may have come to need what the lab raised.
-    alone = not json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]")
-    for setting in (kernel.FORWARDING, kernel.INOTIFY_INSTANCES):
-        kernel.give_back(home, setting, lower=alone)
+    if not any(name != lab for name in state.names(home)):
+        kernel.give_back(home)
 
 
 def filtered() -> list[Finding]:

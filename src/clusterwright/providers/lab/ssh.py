@@ -81,11 +81,15 @@ def answers(address: str, timeout_s: float = 1.0) -> bool:
 
 
 def wait_until_answering(address: str, deadline: float, still_runs: Iterable[bool]) -> bool:
-    """Wait for the greeting; gives up at the deadline or when the node's process is gone."""
+    """Wait for the greeting; gives up at the deadline or when the node's process is gone.
+
+    The last try begins after the deadline: where this machine stood still, the node did, too.
+    """
     for running in still_runs:
+        late = time.monotonic() > deadline
         if answers(address):
             return True
-        if not running or time.monotonic() > deadline:
+        if not running or late:
             return False
         time.sleep(0.04)
     return False
