@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from gate_node import smi
 from gate_tree import Tree, needs_mknod
@@ -69,6 +71,21 @@ def test_the_same_failure_is_told_once(healthy: Tree) -> None:
     slurm = Slurm(healthy, "IDLE+DRAIN", OWN)
     healthy.run("--quick")
     assert slurm.told == []
+
+
+@needs_mknod
+def test_who_looked_last_has_the_last_word(healthy: Tree) -> None:
+    """slurmd's own run meets the fault; it is mended and looked at again before that run has ended."""
+    slurm, goes_on = Slurm(healthy, "IDLE"), healthy.root / "goes-on"
+    os.mkfifo(goes_on)
+    mended = (healthy.bin / "nvidia-smi").rename(healthy.bin / "mended")
+    healthy.program("nvidia-smi", f"cat {goes_on}\n{smi(7)}")
+    earlier = healthy.start("--quick")
+    with goes_on.open("w"):  # opens once it looks
+        mended.replace(healthy.bin / "nvidia-smi")
+        assert healthy.run("--quick")[0] == 0
+    earlier.communicate()
+    assert (earlier.returncode, slurm.told) == (1, [])
 
 
 @needs_mknod

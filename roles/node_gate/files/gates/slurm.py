@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 
 from gates.node import Node
@@ -10,7 +11,21 @@ OWN_REASON = "clusterwright: gate "  # a drain with another reason is somebody e
 OVERWRITTEN = "gres/gpu count reported lower"  # but slurmctld replaces it by this when slurmd restarts
 
 
-def tell(node: Node, report: dict) -> None:
+def tell(node: Node, report: dict, began: float) -> None:
+    """The last word is of whoever looked last: a person or a prolog asks beside slurmd, and who began earlier
+    may end later. `began` is of a clock that starts with the machine, as what is kept in /run does.
+    """
+    lock = node.path("/run/clusterwright/told.lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if began < float(node.read("/run/clusterwright/told") or 0.0):
+            return
+        node.keep("told", f"{began}\n")
+        _tell(node, report)
+
+
+def _tell(node: Node, report: dict) -> None:
     """Drain when a gate failed, undrain what this program drained.
 
     slurmctld is asked only when there may be something to change, so that a healthy fleet sends it nothing:
