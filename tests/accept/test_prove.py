@@ -40,11 +40,11 @@ class Running(World):
     def _srun(self, ask: Ask) -> Ran:
         if "--test-only" not in ask.argv:
             self.states.append("RUNNING")
-            assert self.submitted.wait(10)
+            assert self.submitted.wait(60)
         return super()._srun(ask)
 
-    def _squeue(self, _: Ask) -> Ran:
-        return ran("\n".join(self.states))
+    def _squeue(self, ask: Ask) -> Ran:
+        return ran("\n".join(self.states) if "--format=%T" in ask.argv else "")
 
     def _sbatch(self, ask: Ask) -> Ran:
         assert len(self.states) == 2, "a batch job that waits keeps those waiting that srun asks for"
@@ -52,8 +52,27 @@ class Running(World):
         return super()._sbatch(ask)
 
 
-def test_the_batch_job_comes_when_the_others_have_begun(accept: Accept) -> None:
+def test_the_batch_job_comes_when_the_others_have_begun(
+    accept: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clusterwright.accept.cluster.BEGIN_SECONDS", 60.0)
     assert accept(Running()).failed == []
+
+
+@dataclass
+class Ending(World):
+    """Epilogs run on behind the last job."""
+
+    completing: list[str] = field(default_factory=lambda: ["20", "20"])
+
+    def _squeue(self, ask: Ask) -> Ran:
+        return ran(self.completing.pop() if "--format=%A" in ask.argv and self.completing else "")
+
+
+def test_an_accepted_cluster_has_no_job_of_the_acceptance_left(accept: Accept) -> None:
+    world = Ending()
+    assert accept(world).failed == []
+    assert world.completing == []
 
 
 def test_a_gpu_has_the_files_that_its_vendor_gives_it(accept: Accept) -> None:

@@ -23,6 +23,8 @@ RECORD_SECONDS = 15.0
 BATCH_SECONDS = 30.0
 BEGIN_SECONDS = 5.0
 """What srun and salloc ask for begins at once, or not soon."""
+END_SECONDS = 30.0
+"""How long the last job's epilog may keep the acceptance from its end."""
 
 
 class Others(Protocol):
@@ -90,6 +92,7 @@ def _slurm(front: Front, others: Others) -> list[GateResult]:
         front.tell("share-job, share-rate")
         # After all other jobs: a rate is measured on nodes that do nothing else.
         results += shares.prove(handoff, front.entry, groups, session, front.connect, front.token)
+        _wait_until_ended(session, front.token)
     return results
 
 
@@ -174,6 +177,13 @@ def _let_begin(session: Session, token: Token, asked: Sequence[Future[jobs.Trial
         begun = jobs.begun(session, token)
         if begun + sum(pending.done() for pending in asked) >= len(asked):
             return
+        time.sleep(0.1)
+
+
+def _wait_until_ended(session: Session, token: Token) -> None:
+    """A job's epilog runs on behind srun; while it does, its node is not idle, and nobody may replace it."""
+    deadline = time.monotonic() + END_SECONDS
+    while jobs.left(session, token) and time.monotonic() < deadline:
         time.sleep(0.1)
 
 

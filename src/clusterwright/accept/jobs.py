@@ -187,6 +187,11 @@ def begun(session: Session, token: Token) -> int:
     return sum(state != "PENDING" for state in queue.split())
 
 
+def left(session: Session, token: Token) -> bool:
+    """Whether a job of this run has not ended yet, or its epilog."""
+    return bool(session.run("squeue", "--noheader", f"--name={token.name}", "--format=%A").output.strip())
+
+
 def cancel(session: Session, token: Token) -> None:
     """Whatever this run left in the queue; other runs have other names."""
     session.run("scancel", f"--user={token.user}", f"--jobname={token.name}")
