@@ -126,6 +126,9 @@ def hall(
     """As new: every machine off, and everything described as it is."""
     bmcs, old = played
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # These BMCs share two cores with the rest of the tests.
+    monkeypatch.setattr("clusterwright.operate.bmc.certificate.PATIENCE", 60.0)
+    monkeypatch.setattr("clusterwright.operate.bmc.ipmi._PING_SECONDS", 20.0)
     for address in GPUS:
         fresh = _machine(address)
         system = bmcs.system(address)

@@ -6,6 +6,7 @@ import socket
 import stat
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -66,13 +67,19 @@ def _fru(maker: str, model: str, serial: str) -> bytes:
     return b"".join(part + bytes([-sum(part) & 0xFF]) for part in (header, area))
 
 
-def _speak(listener: socket.socket) -> None:
+def _speak(listener: socket.socket, heard_of: threading.Event) -> None:
     """On its serial line the machine says what it hears, in capitals."""
     with suppress(OSError):
         line, _ = listener.accept()
+        heard_of.set()
         with line:
             while heard := line.recv(100):
                 line.sendall(heard.upper())
+
+
+def _listens(port: int) -> bool:
+    rows = Path("/proc/net/udp").read_text().splitlines()[1:]
+    return any(row.split()[1].endswith(f":{port:04X}") for row in rows)
 
 
 @contextmanager
@@ -93,9 +100,14 @@ def served(address: str, folder: Path, serial: str) -> Iterator[Path]:
     (folder / "lan").write_text(lan)
     argv = ["ipmi_sim", "-n", "-c", f"{folder}/lan", "-f", f"{folder}/commands", "-s", f"{folder}/state"]
     listener = socket.create_server(("127.0.0.1", SERIAL_PORT))
-    threading.Thread(target=_speak, args=[listener], daemon=True).start()
+    heard_of = threading.Event()
+    threading.Thread(target=_speak, args=[listener, heard_of], daemon=True).start()
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
+        assert heard_of.wait(60)
+        while not _listens(PORT):
+            assert process.poll() is None
+            time.sleep(0.02)
         yield folder
     finally:
         process.terminate()

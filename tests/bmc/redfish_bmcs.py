@@ -31,11 +31,16 @@ class Driver(fakedriver.FakeDriver):
 
     def __init__(self) -> None:
         super().__init__()
+        self._telling = threading.Lock()
         self._systems = {
             system["uuid"]: dict(system) for system in self._config["SUSHY_EMULATOR_FAKE_SYSTEMS"]
         }
 
     def set_power_state(self, identity: str, state: str) -> None:
+        with self._telling:
+            self._set_power_state(identity, state)
+
+    def _set_power_state(self, identity: str, state: str) -> None:
         system = self._get(identity)
         system.setdefault("told", []).append(state)
         goes = "Off" if state in ("ForceOff", "GracefulShutdown") else "On"
@@ -43,11 +48,15 @@ class Driver(fakedriver.FakeDriver):
             goes = system["power_state"]
         others = [other for other in self._systems if other != identity]
         system["beside"] = sum(self._systems[other].get("looks", 0) > 0 for other in others)
+        for other in others if state == "On" else ():
+            self._systems[other]["waits_for"] = self._systems[other].get("waits_for", 0) - 1
         self._update(system, power_state=goes, looks=2 if state == "On" else 0)
 
     def get_power_state(self, identity: str) -> str:
-        """Off for a moment longer after it was switched on."""
+        """Off for a moment longer after it was switched on, and until as many others are as it waits for."""
         system = self._get(identity)
+        if system.get("waits_for", 0) > 0:
+            return "Off"
         if looks := system.get("looks", 0):
             self._update(system, looks=looks - 1)
             return "Off"

@@ -16,7 +16,7 @@ from tests.bmc.conftest import Hall
 def until(terminal: int, seen: Callable[[str], bool]) -> str:
     text = ""
     while not seen(text):
-        assert select.select([terminal], [], [], 30)[0], text
+        assert select.select([terminal], [], [], 120)[0], text
         text += os.read(terminal, 1000).decode(errors="replace")
     return text
 
