@@ -6,6 +6,7 @@
 set -eu
 . ../container.sh "${IMAGE:-nvcr.io/nvidia/pytorch:25.04-py3}"
 stop=$PWD/stop.$SLURM_JOB_ID
+rm -f "$stop" # of an earlier start that was killed
 trap 'touch "$stop"' USR1
 trap 'rm -f "$stop"' EXIT
 srun --no-kill "${container[@]}" torchrun --nnodes="1:$SLURM_NNODES" --nproc-per-node=auto \
