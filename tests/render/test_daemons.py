@@ -156,7 +156,7 @@ def test_a_name_goes_to_another_machine_with_another_address(
     """As a group's member that is gone: the next machine with its name is told by the configuration alone."""
     made, _logs = running
     await_words(made, "idle", "sinfo", "-hN", "-n", "gpu-001", "-o", "%t")
-    made.run("pkill", "-x", "slurmd")
+    made.run("sh", "-c", "pkill -x slurmd; while pgrep -x slurmd; do sleep 0.1; done")
     assert "10.66.0.10" in made.run("scontrol", "show", "node", "gpu-001")
     made.run("ip", "address", "del", "10.66.0.10/32", "dev", "lo")
     made.run("ip", "address", "add", "10.66.0.99/32", "dev", "lo")

@@ -74,7 +74,7 @@ def test_jobs_start_only_where_they_end_in_time(tmp_path: Path) -> None:
         assert "ReservationName=clusterwright-ends-gpu" in shown
         assert "MAINT" in shown and "IGNORE_JOBS" in shown
         job = ("srun", "--nodelist=gpu-001", "--immediate=5")
-        can = ("srun", "--nodelist=gpu-001", "--immediate=40")
+        can = ("srun", "--quiet", "--nodelist=gpu-001", "--immediate=120")
         assert made.run(*can, "--time=60", "hostname") == "gpu-001\n"
         assert "gpu-001\n" not in made.run(*job, "--time=180", "hostname"), "it would not end in time"
 

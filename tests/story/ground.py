@@ -85,6 +85,13 @@ class Desk:
                 return process
         raise AssertionError("".join(heard))
 
+    @contextmanager
+    def halted(self, process: subprocess.Popen[str]) -> Iterator[None]:
+        """It does nothing further meanwhile; what it has begun on nodes goes on."""
+        process.send_signal(signal.SIGSTOP)
+        yield
+        process.send_signal(signal.SIGCONT)
+
     def kill(self, process: subprocess.Popen[str]) -> None:
         """As a machine that loses its power."""
         os.killpg(process.pid, signal.SIGKILL)
@@ -97,6 +104,9 @@ class Desk:
     def begun_and_not_completed(self, job: str) -> list[str]:
         """Tasks of an array that got a node, and did not end well there or had to begin again."""
         words = f"sacct --allusers --allocations --noheader --parsable2 --jobs={job}"
+        # slurmctld tells slurmdbd of an end in the background.
+        going = f"{words} --format=State | grep -qE 'PENDING|RUNNING'"
+        self.on("controller", f'timeout 240 sh -c "while {going}; do sleep 0.3; done"')
         rows = self.on("controller", f"{words} --format=JobID,State,Restarts,NodeList").splitlines()
         assert rows
         cells = [row.split("|") for row in rows]

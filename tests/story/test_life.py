@@ -90,7 +90,8 @@ def test_full_run_finds_nothing_to_change(desk: Desk) -> None:
 
 
 def test_dead_node_is_replaced_and_no_other_is_touched(desk: Desk) -> None:
-    lost, kept = desk.submit("gpu-001", "--no-requeue"), desk.submit("gpu-002")
+    desk.submit("gpu-001", "--no-requeue")
+    kept = desk.submit("gpu-002")
     desk.cut_power("gpu-001")
     refused = desk.run("node", "replace", "story", "gpu-002", code=2)
     assert f"running jobs: {kept}" in refused
@@ -99,7 +100,7 @@ def test_dead_node_is_replaced_and_no_other_is_touched(desk: Desk) -> None:
     assert set(outcome["nodes"]) == {"gpu-001"}
     assert desk.running() == {kept}
     assert desk.as_user("srun", "--nodelist=gpu-001", "--gres=gpu:8", "hostname") == "gpu-001\n"
-    desk.as_user("scancel", lost, kept)
+    desk.as_user("scancel", "--user=ada")
 
 
 def test_node_is_added_beside_a_running_job(desk: Desk) -> None:
@@ -154,9 +155,8 @@ def test_change_restarts_what_diff_says_once_and_nothing_else(desk: Desk) -> Non
     watched = [(node, unit) for node, units in daemons.items() for unit in units]
 
     def starts() -> dict[tuple[str, str], int]:
-        count = (
-            "for unit in {}; do journalctl --unit=$unit --grep='^Started ' --output=cat --quiet | wc -l; done"
-        )
+        count = "journalctl --unit=$unit --grep='^Started ' --output=cat --quiet | wc -l"
+        count = f"journalctl --sync; for unit in {{}}; do {count}; done"
         seen = [
             int(row)
             for node, units in daemons.items()

@@ -20,6 +20,7 @@ mkdir /run/lldpd
 cat > /etc/lldpd.d/device.conf << end
 configure system hostname $1
 configure lldp tx-interval 1
+configure lldp tx-hold 600
 configure lldp portidsubtype ifname
 end
 echo there
@@ -27,7 +28,7 @@ read -r go
 lldpd -d -k 2> /dev/null
 """
 """The shell stays: it is what ends with its parent, and all of the namespace with it."""
-_SECONDS = 30.0
+_SECONDS = 120.0
 
 
 @contextmanager

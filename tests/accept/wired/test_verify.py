@@ -13,7 +13,7 @@ from clusterwright.operate.source import Source
 from clusterwright.operate.wired import Seen, cables, verify
 
 from .netfile import Fabric
-from .sim import look
+from .sim import PATIENT, look
 
 pytestmark = pytest.mark.slurm
 
@@ -52,7 +52,7 @@ def routed(source: Source, tmp_path: Path, *acts: str) -> str:
     fabric = Fabric(cables(source)[0])
     for words in acts:
         act(fabric, words)
-    what = "OSM_TMP_DIR=. OSM_CACHE_DIR=. opensm -R ftree -o -f osm.txt > said.txt 2>&1"
+    what = f"OSM_TMP_DIR=. OSM_CACHE_DIR=. opensm {PATIENT} -R ftree -o -f osm.txt > said.txt 2>&1"
     return (look(fabric.text(), tmp_path, what).folder / "osm.txt").read_text()
 
 

@@ -24,8 +24,9 @@ pytestmark = pytest.mark.lab
 def test_two_nodes_boot_work_and_leave_nothing(lab: Lab) -> None:
     first, second = world.up(lab, world.nodes(lab, "n1", "n2"))
 
-    assert world.on(first, "hostname; systemctl is-system-running").split() == ["n1", "running"]
-    assert "1 received" in world.on(first, f"ping -c 1 -W 2 {second.address}")
+    up = "hostname; systemctl is-system-running --wait; journalctl --sync"
+    assert world.on(first, up).split() == ["n1", "running"]
+    assert "1 received" in world.on(first, f"ping -c 1 -W 60 {second.address}")
     world.on(first, "echo together > /home/note")
     assert world.on(second, "cat /home/note") == "together\n"
     assert "Reached target multi-user.target" in "\n".join(logs(lab, "n1"))
