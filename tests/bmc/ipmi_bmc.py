@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.bmc.ports import free
+from tests.ports import free
 
 USER, PASSWORD = "operator", "s3cret-of-bmcs"
 PORT = free(socket.SOCK_DGRAM)

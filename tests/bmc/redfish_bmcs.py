@@ -18,7 +18,7 @@ import bcrypt
 import flask
 from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems import fakedriver
-from tests.bmc.ports import free
+from tests.ports import free
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 USER, PASSWORD = "operator", "s3cret-of-bmcs"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.ports import free
 
 from clusterwright.converge.target import Target
 from clusterwright.providers.lab.home import LabHome
@@ -83,7 +84,7 @@ def reached(folder: Path, units: Mapping[str, tuple[str, str]]) -> Iterator[Targ
     """The root, with `folder`/site at /run/simulated-site and these states of units, until the end."""
     home = LabHome.of_user()
     base = ensure_base(home, lambda _subject, _text: None, DEFAULT_BASE)
-    tools, port, root = _tools(home, base), _free_port(), folder / "root"
+    tools, port, root = _tools(home, base), free(), folder / "root"
     for name in ("up/root/.ssh", "up/etc/ssh", "up/usr/bin", "work", "root"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "units").write_text("".join(f"{unit} {' '.join(state)}\n" for unit, state in units.items()))
@@ -127,12 +128,6 @@ def _tools(home: LabHome, base: Path) -> Path:
         (partial / "up").rename(kept)
         shutil.rmtree(partial)
     return kept
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def _wait(target: Target, server: subprocess.Popen[bytes], log: Path) -> None:
