@@ -97,7 +97,7 @@ class NodeGroups:
         if path and (path / "cgroup.kill").exists():
             (path / "cgroup.kill").write_text("1")
 
-    def remove(self, patience_s: float = 5.0) -> None:
+    def remove(self, patience_s: float = 30.0) -> None:
         """Delete the groups, and the lab's parents when this node was the last one in them."""
         until = time.monotonic() + patience_s
         for key, path in self._paths().items():

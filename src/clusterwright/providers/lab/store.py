@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -21,7 +22,7 @@ DID_NOT_START = "CW7070"
 PORT = 8443
 _SERVER = str(Path(__file__).with_name("serve.py"))
 """It imports nothing of the library, and is not imported: it runs as a process of its own."""
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class LabStore:
 
 
 def stop(key: str) -> None:
-    """End the server of this lab, when there is one."""
+    """End the server of this lab, when there is one. It is gone when this returns, and its port is free."""
     for pid in servers(key):
         with suppress(ProcessLookupError):
             handle = os.pidfd_open(pid)
@@ -82,6 +83,7 @@ def stop(key: str) -> None:
                 # With the handle open the number cannot pass to another process before the signal.
                 if pid in servers(key):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    select.select([handle], [], [], _PATIENCE_S)
             finally:
                 os.close(handle)
 
