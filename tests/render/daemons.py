@@ -47,6 +47,8 @@ _UNSHARE = (
     *("sh", "-ec"),
 )
 _MOST_ADDRESSES = 16
+_PATIENCE = 600.0
+"""Seconds until a daemon or a command is taken for hung, on a machine that is busy with other tests."""
 
 
 class Stage:
@@ -60,11 +62,11 @@ class Stage:
 
     def run(self, *command: str, stdin: str = "") -> str:
         done = subprocess.run(
-            self.inside(command), input=stdin, capture_output=True, text=True, timeout=240, check=False
+            self.inside(command), input=stdin, capture_output=True, text=True, timeout=_PATIENCE, check=False
         )
         return done.stdout + done.stderr
 
-    def start(self, *command: str, ready: str, host: str = "", seconds: float = 90) -> Path:
+    def start(self, *command: str, ready: str, host: str = "") -> Path:
         """Start a daemon and wait until `ready` stands in its log, it ended, or time is up; gives the log."""
         log = self._top / f"{len(self._started)}.log"
         as_host = ("unshare", "--uts", "--mount", "sh", "-c", '[ -z "$0" ] || hostname "$0"; exec "$@"', host)
@@ -73,12 +75,20 @@ class Stage:
                 self.inside((*as_host, *command)), stdout=out, stderr=subprocess.STDOUT, text=True
             )
         self._started.append(process)
-        until = time.monotonic() + seconds
+        until = time.monotonic() + _PATIENCE
         while time.monotonic() < until and process.poll() is None:
             if re.search(ready, log.read_text(errors="replace")):
                 break
             time.sleep(0.05)
         return log
+
+    def await_port(self, port: int) -> None:
+        """Until the last daemon listens there, or has ended: it says that it has started before it does."""
+        listens, until = re.compile(rf":{port:04X} \S+ 0A "), time.monotonic() + _PATIENCE
+        while self._started[-1].poll() is None and time.monotonic() < until:
+            if listens.search(self.run("cat", "/proc/net/tcp", "/proc/net/tcp6")):
+                return
+            time.sleep(0.02)
 
     def memory_mib(self, program: str) -> int:
         """Resident memory of the one process of this name in the stage."""
@@ -202,7 +212,7 @@ def _as(user: str) -> tuple[str, ...]:
     return ("setpriv", "--reuid", user, "--regid", user, "--init-groups")
 
 
-def start_controller(stage: Stage, handoff: Handoff, *, seconds: float = 90) -> dict[str, Path]:
+def start_controller(stage: Stage, handoff: Handoff) -> dict[str, Path]:
     """Start the controller's daemons as the users that their units name; the logs of Slurm's."""
     logs = {}
     if handoff.scheduler["release"] < "23.11":
@@ -213,11 +223,11 @@ def start_controller(stage: Stage, handoff: Handoff, *, seconds: float = 90) -> 
         logs["slurmdbd"] = stage.start(
             *_as("slurm"), "slurmdbd", "-D", "-vv", ready="slurmdbd version .* started"
         )
+        stage.await_port(6819)
     # The last that it does on its way up; without a database it looks for no federation.
     last = "No fed_mgr state file" if handoff.scheduler["accounting"] else "No backup controllers"
-    logs["slurmctld"] = stage.start(
-        *_as("slurm"), "slurmctld", "-D", "-vv", ready=f"{last}|fatal", seconds=seconds
-    )
+    logs["slurmctld"] = stage.start(*_as("slurm"), "slurmctld", "-D", "-vv", ready=f"{last}|fatal")
+    stage.await_port(6817)
     return logs
 
 

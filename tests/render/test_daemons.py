@@ -101,7 +101,7 @@ def test_controller_and_database_start_with_every_example(release: str, example:
         assert set(nodes) == {node.name for node in handoff.with_role("compute")}
 
 
-def await_words(made: Stage, words: str, *command: str, seconds: float = 120) -> None:
+def await_words(made: Stage, words: str, *command: str, seconds: float = 600) -> None:
     until = time.monotonic() + seconds
     while words not in (said := made.run(*command)):
         assert time.monotonic() < until, said

@@ -94,7 +94,7 @@ def submit(desk: Desk, example: str, options: str, arguments: str) -> str:
 def said(desk: Desk, example: str, words: str) -> str:
     """What a job has printed, once these words are there."""
     file = LabHome.of_user(desk.environment).labs / f"story/shares/home/ada/examples/{example}/out"
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 600
     text = ""
     while words not in text:
         assert time.monotonic() < deadline, f"{example} does not say {words!r}:\n{text}"

@@ -64,7 +64,7 @@ class Desk:
             start_new_session=True,
         )
 
-    def run(self, *words: str, code: int = 0, timeout: float = 600) -> str:
+    def run(self, *words: str, code: int = 0, timeout: float = 1800) -> str:
         process = self.start(*words)
         output, _ = process.communicate(timeout=timeout)
         assert process.returncode == code, f"clusterwright {' '.join(words)} → {process.returncode}\n{output}"
@@ -119,7 +119,7 @@ class Desk:
     def as_user(self, *command: str) -> str:
         """What a command of a user's prints on the login node; what srun says of waiting is none of it."""
         process = self.start("ssh", "story", "--user", "ada", "--", *command, errors=subprocess.PIPE)
-        output, errors = process.communicate(timeout=600)
+        output, errors = process.communicate(timeout=1800)
         assert process.returncode == 0, f"{' '.join(command)} → {process.returncode}\n{output}{errors}"
         return output
 
@@ -138,7 +138,7 @@ class Desk:
     def submit(self, node: str, *options: str) -> str:
         """A job that runs until it is cancelled; returns once it runs."""
         job = self.as_user("sbatch", "--parsable", f"--nodelist={node}", *options, "--wrap=sleep 600").strip()
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while job not in self.running():
             assert time.monotonic() < deadline, f"job {job} does not start"
             time.sleep(0.3)

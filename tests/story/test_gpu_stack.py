@@ -65,7 +65,7 @@ def test_an_elastic_job_saves_when_told_is_queued_again_and_goes_on_where_it_was
     desk.as_user("scancel", "--batch", "--signal=USR1", job)
     # Slurm holds what was queued again for two minutes, and slurmd refuses a start in the second of the end.
     waits = f"scontrol show job -o {job} | grep -q 'JobState=PENDING.* Restarts=1'"
-    desk.on("controller", f'timeout 200 sh -c "until {waits}; do sleep 0.3; done"')
+    desk.on("controller", f'timeout 600 sh -c "until {waits}; do sleep 0.3; done"')
     stopped = re.findall(r"saved at step (\d+)", example_jobs.said(desk, "pytorch-elastic", "saved"))[-1]
     desk.on("controller", f"sleep 2 && scontrol update JobId={job} StartTime=now")
     text = example_jobs.said(desk, "pytorch-elastic", f"\nfrom step {stopped} with ")
