@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -194,6 +196,20 @@ def test_what_was_seen_of_control_groups_reaches_the_plan(tmp_path: Path) -> Non
     assert record.ground() == Ground(cgroup_plugin="cgroup/v1", cgroup_mountpoint="/run/cgroup")
     record.forget(["b"])
     assert set(record.read()) == {"a"}
+
+
+def test_a_busy_machine_may_take_a_while_to_greet(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(machines, "_CONNECT_SECONDS", 0.1)
+
+    def taken(_address: object, seconds: float) -> socket.socket:
+        ours.settimeout(seconds)
+        return ours
+
+    monkeypatch.setattr(socket, "create_connection", taken)
+    Timer(0.3, theirs.sendall, [b"SSH-2.0-busy\r\n"]).start()
+    assert machines.greets(Known("10.0.0.2", 22))
+    theirs.close()
 
 
 def site_of(folder: Path) -> OwnSite:

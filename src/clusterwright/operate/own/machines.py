@@ -30,7 +30,9 @@ SSH_PORT = 22
 BOOT_SECONDS = 1800.0
 """Servers with eight GPUs test their memory for a quarter of an hour and more."""
 _AT_ONCE = 128
-_GREETING_SECONDS = 3.0
+_CONNECT_SECONDS = 3.0
+_GREETING_SECONDS = 20.0
+"""A machine takes a connection at once, or it is off; a busy one may take a while to say who answers."""
 _MARK = "/run/clusterwright-boots"
 """Gone after a boot, as everything there."""
 
@@ -122,7 +124,7 @@ class OwnMachines:
 def greets(known: Known) -> bool:
     """Whether an SSH server answers there."""
     try:
-        with socket.create_connection((known.address, known.port), _GREETING_SECONDS) as connection:
+        with socket.create_connection((known.address, known.port), _CONNECT_SECONDS) as connection:
             connection.settimeout(_GREETING_SECONDS)
             return connection.recv(4) == b"SSH-"
     except OSError:

@@ -70,11 +70,11 @@ def write_known_hosts(path: Path, keys: Iterable[tuple[str, str, str]]) -> None:
     write_atomically(path, "".join(lines))
 
 
-def answers(address: str, timeout_s: float = 1.0) -> bool:
-    """Whether an SSH server greets there."""
+def answers(address: str) -> bool:
+    """Whether an SSH server greets there; a node that takes a connection may be slow to say so."""
     try:
-        with socket.create_connection((address, PORT), timeout=timeout_s) as connection:
-            connection.settimeout(timeout_s)
+        with socket.create_connection((address, PORT), timeout=1.0) as connection:
+            connection.settimeout(4.0)
             return connection.recv(4) == b"SSH-"
     except OSError:
         return False
