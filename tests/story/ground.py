@@ -89,8 +89,10 @@ class Desk:
     def halted(self, process: subprocess.Popen[str]) -> Iterator[None]:
         """It does nothing further meanwhile; what it has begun on nodes goes on."""
         process.send_signal(signal.SIGSTOP)
-        yield
-        process.send_signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGCONT)
 
     def kill(self, process: subprocess.Popen[str]) -> None:
         """As a machine that loses its power."""
