@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +14,7 @@ from clusterwright.converge.result import NodeResult, NodeStatus
 from clusterwright.event import Event, Report, Status
 
 _FORKS = 64
-_ANSIBLE = """\
-#!/bin/sh
-# Ends with the command that started it, also when that is killed: it would go on beside the next run.
-PATH=${PATH#*:}
-exec $(command -v setpriv > /dev/null && echo setpriv --pdeathsig TERM --) ansible-playbook "$@"
-"""
+_PROGRAM = Path(__file__).with_name("ansible_playbook.py")
 
 
 Hear = Callable[[str, str, Mapping[str, Any]], None]
@@ -140,7 +136,8 @@ def link_collection(folder: Path) -> None:
     (folder / "ansible.cfg").touch()
     ansible = folder / "bin" / "ansible-playbook"
     ansible.parent.mkdir(exist_ok=True)
-    ansible.write_text(_ANSIBLE)
+    program = shlex.join([sys.executable, "-P", str(_PROGRAM)])
+    ansible.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
     ansible.chmod(0o700)
     place = folder / "collections" / "ansible_collections" / "clusterwright"
     place.mkdir(parents=True, exist_ok=True)
