@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,13 +32,15 @@ def begin(tmp_path: Path) -> Begin:
         argv = [sys.executable, "-c", program("allocation"), asked]
         environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         pipe = subprocess.PIPE
-        return subprocess.Popen(argv, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True)
+        return subprocess.Popen(
+            argv, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        )
 
     return run
 
 
 def said(process: subprocess.Popen[str]) -> Ran:
-    output, error = process.communicate(timeout=30)
+    output, error = process.communicate(timeout=300)
     return Ran(process.returncode, output, error, 0.0)
 
 
@@ -59,12 +62,13 @@ def test_without_nodes_nothing_begins(begin: Begin) -> None:
 
 
 def test_nodes_are_not_held_by_what_was_killed(begin: Begin, tmp_path: Path) -> None:
-    process = begin(HELD, "sh", "-c", "echo begun; exec sleep 2 > /dev/null 2>&1")
+    process = begin(HELD, "sh", "-c", "echo begun; exec sleep 600 > /dev/null 2>&1")
     assert process.stdout
     assert process.stdout.readline() == "begun\n"
     process.kill()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while not (tmp_path / "ended").exists():
         assert time.monotonic() < until
         time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)  # what it had begun goes on
     process.communicate()

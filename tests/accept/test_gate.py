@@ -5,15 +5,29 @@ from __future__ import annotations
 import ast
 import os
 import shutil
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import gate_tree
 import pytest
 import yaml
 from gate_node import smi
 from gate_tree import FILES, NEXT_KERNEL, XID, Tree, needs_mknod, renamed
+
+
+def in_process(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The gate program, for a test that stands in for its clock."""
+    monkeypatch.syspath_prepend(str(FILES))
+    monkeypatch.setenv("PATH", f"{tree.bin}:/usr/bin:/bin")
+    return gate_tree.loaded()
+
+
+def examined(gate: ModuleType, tree: Tree, mode: str) -> dict[str, str]:
+    report = gate.examine(gate.Node(str(tree.root), 60.0), mode)
+    return {row["name"]: row["status"] for row in report["gates"]}
 
 
 def no_gpu_0_in_the_driver(tree: Tree) -> None:
@@ -170,23 +184,24 @@ def test_slurm_told_to_believe_the_configuration_changes_the_bound_and_not_the_g
     assert healthy.run()[1]["memory"] == "fail"
 
 
-def test_a_daemon_that_is_started_anew_is_no_fault(healthy: Tree) -> None:
+def test_a_daemon_that_is_started_anew_is_no_fault(healthy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = in_process(healthy, monkeypatch)
     unit, active = healthy.root / "units/nvidia-dcgm.service", healthy.root / "active"
     unit.rename(active)
     unit.write_text(active.read_text().replace("=active", "=activating"))
-    healthy.program("nvidia-smi", f"(sleep 0.3; cp {active} {unit}) >/dev/null 2>&1 &\n{smi(8)}")
-    assert "gpu-services" not in healthy.failed("--quick")
+    pause = SimpleNamespace(sleep=lambda _: active.replace(unit))
+    monkeypatch.setattr(import_module("gates.stack"), "time", pause)
+    assert examined(gate, healthy, "quick")["gpu-services"] == "pass"
+    assert not active.exists()
 
 
 @needs_mknod
 def test_200_clean_runs_have_no_false_alarm(healthy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(FILES))
-    monkeypatch.setenv("PATH", f"{healthy.bin}:/usr/bin:/bin")
+    gate = in_process(healthy, monkeypatch)
     healthy.program("nvidia-smi", smi(8))
-    gate = gate_tree.loaded()
     alarms = []
     for _ in range(200):
-        report = gate.examine(gate.Node(str(healthy.root), 3.0), "quick")
+        report = gate.examine(gate.Node(str(healthy.root), 60.0), "quick")
         alarms += [row for row in report["gates"] if row["status"] != "pass"]
     assert alarms == []
 
@@ -218,14 +233,19 @@ def test_a_hung_program_is_named(healthy: Tree) -> None:
     assert "no answer in 8 s" in str(report["gates"])
 
 
-def test_boot_waits_for_a_mount_that_comes_late(healthy: Tree) -> None:
+def test_boot_waits_for_a_mount_that_comes_late(healthy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     healthy.mounted("overlay / overlay rw 0 0")
-    late = "server:/home /home nfs4 rw,hard 0 0"
-    mounts = healthy.root / "proc/self/mounts"
-    healthy.program("nvidia-smi", f"(sleep 1; echo '{late}' > {mounts}) >/dev/null 2>&1 & {smi(8)}")
-    _, gates, report = healthy.run("--boot")
-    assert gates["mounts"] == "pass"
-    assert next(gate["seconds"] for gate in report["gates"] if gate["name"] == "mounts") >= 0.5
+    gate, waited = in_process(healthy, monkeypatch), list[float]()
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 2:
+            healthy.mounted("server:/home /home nfs4 rw,hard 0 0")
+
+    clock = SimpleNamespace(sleep=sleep, monotonic=lambda: 100.0 + sum(waited), time=time.time)
+    monkeypatch.setattr(gate, "time", clock)
+    assert examined(gate, healthy, "boot")["mounts"] == "pass"
+    assert waited == [0.5, 0.5]
 
 
 def test_a_full_disk_fails(monkeypatch: pytest.MonkeyPatch, healthy: Tree) -> None:
