@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,9 @@ class Echo(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def _beside(self, name: str) -> str:
-        file = self._log.with_name(name)
-        return file.read_text().strip() if file.exists() else ""
+        with suppress(FileNotFoundError):
+            return self._log.with_name(name).read_text().strip()
+        return ""
 
     def _did(self, deed: str, urn: str) -> None:
         with self._lock, self._log.open("a") as log:

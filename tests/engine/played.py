@@ -45,13 +45,14 @@ class PlayedLabs:
         record = self._home / f"{load(file).spec.cluster}.json"
         if (self._home / "REFUSE").exists():
             raise refuse("CW7001", Where(path="host"), "the host has no nodes to play", "Give it some")
+        fails, slow = self._home / "FAIL", self._home / "SLOW"
+        if fails.exists() or slow.exists():  # before its first word, at which it may be told to stop
+            record.write_text(json.dumps(asdict(Lab("", "", lab.nodes))))
         for node in lab.nodes:
             report(Event("nodes", "ok", node=node))
-        if (self._home / "FAIL").exists():
-            record.write_text(json.dumps(asdict(Lab("", "", lab.nodes))))
+        if fails.exists():
             raise RuntimeError("the last node did not boot")
-        while (self._home / "SLOW").exists():
-            record.write_text(json.dumps(asdict(Lab("", "", lab.nodes))))
+        while slow.exists():
             report(Event("nodes", "progress", "waiting"))
             time.sleep(0.05)
         record.write_text(json.dumps(asdict(lab)))

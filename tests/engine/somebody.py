@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 
 ROOT = Path(__file__).parents[2]
 ECHO = f"""#!{sys.executable}
@@ -90,6 +92,20 @@ class Operator:
             assert time.monotonic() < until
             time.sleep(0.1)
         return process
+
+    def interrupt(self, process: subprocess.Popen[str]) -> str:
+        """All that it says of it; what held it is taken away once it has heard, and not before."""
+        assert process.stderr
+        process.send_signal(signal.SIGINT)
+        said, deaf = [], Timer(300, process.kill)
+        deaf.start()
+        for line in process.stderr:
+            said.append(line)
+            if "interrupted: " in line:
+                (self.root / "SLOW").unlink()
+        deaf.cancel()
+        process.wait()
+        return "".join(said)
 
     @property
     def deeds(self) -> str:

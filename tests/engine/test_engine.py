@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -139,8 +140,11 @@ def interrupt(stack: Stack, played: Path, how: signal.Signals) -> None:
 
 
 def children(parent: int) -> list[int]:
-    listing = Path(f"/proc/{parent}/task").glob("*/children")
-    return [int(child) for file in listing for child in file.read_text().split()]
+    found: list[int] = []
+    for file in Path(f"/proc/{parent}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended
+            found += map(int, file.read_text().split())
+    return found
 
 
 def command(process: int) -> list[str]:

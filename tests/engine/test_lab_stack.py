@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -94,5 +94,12 @@ def traces(state: Path) -> list[str]:
         subprocess.check_output(["nft", "list", "tables"], text=True),
     ]
     lines = [line for text in listed for line in text.splitlines() if key in line or str(state) in line]
-    commands = [path.read_text() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
-    return [*lines, *(text for text in commands if key in text), *map(str, state.glob("*/clusters/*"))]
+    running = (text for text in command_lines() if key in text)
+    return [*lines, *running, *map(str, state.glob("*/clusters/*"))]
+
+
+def command_lines() -> Iterator[str]:
+    """Of every process; some end while others are looked at."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield file.read_bytes().decode(errors="replace")
