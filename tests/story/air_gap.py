@@ -18,7 +18,8 @@ from clusterwright.providers.lab.home import LabHome
 from .ground import Desk
 
 # The same at every run: the address stands in what is installed, and so decides which image is a cluster's.
-SERVER, PORT = "10.255.255.1", 48129
+# No port that the kernel gives to connections: one of them could have it.
+SERVER, PORT = "10.255.255.1", 28129
 _HOLD = "ip link set lo up && ip address add $0/32 dev lo && echo up && exec sleep infinity"
 
 

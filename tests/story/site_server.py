@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from clusterwright.providers.lab.apt import sources_for
 
 # The same at every run: the address stands in what is installed, and so decides which image is a cluster's.
-PORT = 48128
+# No port that the kernel gives to connections: one of them could have it.
+PORT = 28128
 _ASKED = ("If-Modified-Since", "If-Range", "Range", "User-Agent")
 _TOLD = ("Content-Length", "Content-Range", "Content-Type", "Last-Modified")
 
