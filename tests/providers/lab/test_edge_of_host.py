@@ -188,9 +188,16 @@ def test_a_node_is_asked_again_after_this_machine_stood_still(
     assert ssh.wait_until_answering("10.64.0.10", 10.0, repeat(True)) == answers
 
 
-@pytest.mark.parametrize(("bridges", "left"), [("[]", "0\n"), ('[{"ifname": "docker0"}]', "1")])
+@pytest.mark.parametrize(
+    ("bridges", "machines", "left"),
+    [
+        ("[]", {}, "0\n"),
+        ('[{"ifname": "docker0"}]', {}, "1"),
+        ("[]", {"cw-0123abcd-gpu-001": 7}, "1"),  # in another network namespace
+    ],
+)
 def test_kernel_settings_are_given_back_by_who_is_alone_and_nobody_comes_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bridges: str, left: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bridges: str, machines: dict[str, int], left: str
 ) -> None:
     home, file = LabHome(tmp_path / "cache", tmp_path / "state"), tmp_path / "ip_forward"
     home.state.mkdir()
@@ -205,6 +212,7 @@ def test_kernel_settings_are_given_back_by_who_is_alone_and_nobody_comes_meanwhi
         return bridges
 
     monkeypatch.setattr(kernel, "run", ip)
+    monkeypatch.setattr(kernel, "running_machines", lambda _prefix: machines)
     kernel.raise_to_need(home, setting)
     assert file.read_text() == "1"
     kernel.give_back(home)

@@ -10,6 +10,7 @@ from clusterwright.providers.lab import state
 from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.files import write_atomically
 from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.process import MACHINES, running_machines
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,12 @@ def give_back(home: LabHome) -> None:
     """Make the settings what they were before the first lab, unless somebody else lives with them now.
 
     Whoever has a bridge on this machine may have come to need what the lab raised. A lab makes its own before
-    it looks at the settings, so under their lock none is missed that counts on them.
+    it looks at the settings, so under their lock none is missed that counts on them. Only a lab in another
+    network namespace has its bridge out of sight, and not its nodes.
     """
     with state.shared_resource(home, "kernel"):
-        alone = not json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]")
+        bridges = json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]")
+        alone = not bridges and not running_machines(MACHINES)
         for setting in (FORWARDING, INOTIFY_INSTANCES):
             former = _former(home, setting)
             if former.exists():

@@ -16,7 +16,7 @@ from clusterwright.providers.lab.cgroup import NodeGroups, group_of, host_runs_s
 from clusterwright.providers.lab.command import quiet, run
 from clusterwright.providers.lab.files import link, place, remove_tree, write_json
 from clusterwright.providers.lab.network import Network, nameservers, outward_mtu
-from clusterwright.providers.lab.process import machine_of, running_machines, send
+from clusterwright.providers.lab.process import MACHINES, machine_of, running_machines, send
 from clusterwright.providers.lab.rootfs import mark_updated
 from clusterwright.providers.lab.ssh import key_pair, public_key
 
@@ -115,7 +115,7 @@ class Machine:
 
 def machine_prefix(key: str) -> str:
     """Starts the names of a lab's machines; a machine name of systemd's has at most 64 characters."""
-    return f"cw-{key}-"
+    return f"{MACHINES}{key}-"
 
 
 def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MACHINE_OPTION = "--machine="
+MACHINES = "cw-"
+"""How the machine names of all labs begin."""
 _PROGRAM = "systemd-nspawn"
 
 
