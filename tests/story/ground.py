@@ -65,8 +65,13 @@ class Desk:
         )
 
     def run(self, *words: str, code: int = 0, timeout: float = 1800) -> str:
+        """One that takes too long is ended, as it holds the cluster."""
         process = self.start(*words)
-        output, _ = process.communicate(timeout=timeout)
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.kill(process)
+            raise
         assert process.returncode == code, f"clusterwright {' '.join(words)} → {process.returncode}\n{output}"
         return output
 

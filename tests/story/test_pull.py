@@ -93,10 +93,13 @@ def test_no_secret_stands_where_others_read(desk: Desk) -> None:
 def test_a_slow_network_is_found_by_the_cluster_itself_and_its_node_is_drained(desk: Desk) -> None:
     """The controller runs the gates; that they are killed in the middle only delays them."""
     desk.run("node", "break", "pulled", "gpu-002", "network-slow")
+    begun = "/var/lib/clusterwright/prove/run/asked.json -nt /run/now"
+    killed = f"until [ {begun} ]; do sleep 0.1; done; systemctl kill --signal=KILL clusterwright-prove"
+    script = f"touch /run/now; echo watches; {killed}"
+    killer = desk.until("watches", "ssh", "pulled", "controller", "--", "sh", "-c", script)
     asked = desk.start("accept", "pulled")
-    proving = "until systemctl is-active --quiet clusterwright-prove; do sleep 0.1; done"
-    on(desk, "controller", f"{proving}; systemctl kill --signal=KILL clusterwright-prove")
     said, _ = asked.communicate(timeout=600)
+    killer.communicate(timeout=600)
     assert asked.returncode == 1 and "gpu-002: fabric-pairs failed" in said
     status = desk.run("status", "pulled", code=1)
     assert "its own gates: failed nccl-fabric" in status and "clusterwright: accept fabric-pairs" in status
@@ -163,8 +166,11 @@ def test_network_that_goes_away_midway_only_delays(desk: Desk) -> None:
         rm -rf /var/lib/clusterwright/pull/objects /var/lib/clusterwright/pull/trees
         rm /etc/clusterwright/node.json
         ip link set host0 down
-        (sleep 5; ip link set host0 up) &
-        {AGENT}
+        {AGENT} >/run/said & agent=$!
+        until grep -q "the store does not answer" /run/said || ! kill -0 $agent; do sleep 0.1; done
+        ip link set host0 up
+        wait $agent
+        cat /run/said
         systemctl start clusterwright-pull.timer"""
     said = on(desk, "gpu-002", script)
     assert "the store does not answer" in said
@@ -174,13 +180,15 @@ def test_network_that_goes_away_midway_only_delays(desk: Desk) -> None:
 
 def test_killed_agent_is_finished_by_the_next(desk: Desk) -> None:
     script = """
+        systemctl stop clusterwright-pull.timer clusterwright-pull
         rm /etc/clusterwright/node.json
         since=$(date +%s)
         systemctl start clusterwright-pull
         until journalctl --unit=clusterwright-pull --output=cat --since=@$since | grep -q ^working; do
             sleep 0.05
         done
-        systemctl kill --signal=KILL clusterwright-pull"""
+        systemctl kill --signal=KILL clusterwright-pull
+        systemctl start clusterwright-pull.timer"""
     on(desk, "gpu-002", script)
     assert "accepted" in on(desk, "gpu-002", AGENT)
     assert on(desk, "gpu-002", "test -s /etc/clusterwright/node.json && echo there") == "there\n"
@@ -230,19 +238,20 @@ def test_what_disturbs_jobs_goes_from_node_to_node_and_no_job_is_lost(desk: Desk
     on(desk, "controller", "until squeue --noheader --states=R | grep -q .; do sleep 0.2; done")
     assert "CW8055 " in desk.run("up", "cluster.yaml", "--roll", "--failures", "1", code=2)
     desk.run("up", "cluster.yaml", "--roll", "--no-accept")
-    turns = [moment for node in ("gpu-001", "gpu-002", "gpu-003") for moment in at_work(desk, node)]
-    assert turns == sorted(turns)
-    wait = "while squeue --noheader | grep -q .; do sleep 0.3; done"
-    on(desk, "controller", f"scancel --state=PENDING {array}; {wait}")
+    rolled = ("gpu-001", "gpu-002", "gpu-003")
+    assert turns(desk, len(rolled)) == [(node, step) for node in rolled for step in ("reason", "state")]
+    # slurmctld tells slurmdbd of what has ended in the background.
     ended = f"sacct -X --allusers --noheader --format=State --jobs={array}"
+    wait = f"while {ended} | grep -qE 'PENDING|RUNNING'; do sleep 0.3; done"
+    on(desk, "controller", f"scancel --state=PENDING {array}; {wait}")
     found = {line.split()[0].rstrip("+") for line in on(desk, "controller", ended).splitlines()}
     assert "COMPLETED" in found and found <= {"COMPLETED", "CANCELLED"}
 
 
-def at_work(desk: Desk, node: str) -> tuple[float, float]:
-    """When its agent last began to change the node, and when that was accepted (later runs say so again)."""
-    journal = "journalctl --unit=clusterwright-pull --output=short-unix"
-    lines = on(desk, node, f"{journal} | grep -E ': (working|accepted)'").splitlines()
-    began = max(at for at, line in enumerate(lines) if ": working serial" in line)
-    accepted = next(line for line in lines[began:] if ": accepted" in line)
-    return float(lines[began].split()[0]), float(accepted.split()[0])
+def turns(desk: Desk, nodes: int) -> list[tuple[str, str]]:
+    """Who gave up its jobs, and who takes jobs again, as slurmctld took it down, one after the other."""
+    words = "reason set to: clusterwright: new bundle|state set to (IDLE|MIXED|ALLOCATED)"
+    look = f"journalctl --unit=slurmctld --output=cat | grep -oE 'node gpu-00[1-3] ({words})'"
+    rows = f"{look} | sed -n '/new bundle/,$p'"
+    on(desk, "controller", f"until [ $({rows} | wc -l) -ge {2 * nodes} ]; do sleep 0.3; done")
+    return [(row.split()[1], row.split()[2]) for row in on(desk, "controller", rows).splitlines()]

@@ -113,8 +113,8 @@ def test_rest_submits_a_job_as_the_user_of_the_token(desk: Desk) -> None:
     }
     status, answer = ask(desk, "/job/submit", token, json.dumps(job))
     assert status == 200, answer
-    wait = "for i in $(seq 100); do [ -s /home/ada/by-rest ] && break; sleep 0.2; done; cat /home/ada/by-rest"
-    assert desk.on("gpu", wait) == "ada\n"
+    wait = "until [ -s /home/ada/by-rest ]; do sleep 0.2; done; cat /home/ada/by-rest"
+    assert desk.on("gpu", f"timeout 300 sh -c '{wait}'") == "ada\n"
 
 
 # An image of the node's own files: nothing is pulled, and the container has no network. Both streams are made
