@@ -75,7 +75,7 @@ class Operator:
     def run(self, *words: str, code: int = 0) -> tuple[str, str]:
         """What it says: to standard output, and to standard error."""
         with self.start(*words) as process:
-            output, errors = process.communicate(timeout=300)
+            output, errors = process.communicate(timeout=900)
         assert process.returncode == code, output + errors
         return output, errors
 
@@ -86,7 +86,7 @@ class Operator:
         """An `up`, or another verb, that goes no further than this resource."""
         (self.root / "SLOW").write_text(title)
         before, process = self.made(title), self.start(*(words or ("up", "cloudy.yaml")))
-        until = time.monotonic() + 240
+        until = time.monotonic() + 600
         while self.made(title) == before:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
@@ -97,7 +97,7 @@ class Operator:
         """All that it says of it; what held it is taken away once it has heard, and not before."""
         assert process.stderr
         process.send_signal(signal.SIGINT)
-        said, deaf = [], Timer(300, process.kill)
+        said, deaf = [], Timer(600, process.kill)
         deaf.start()
         for line in process.stderr:
             said.append(line)

@@ -152,7 +152,7 @@ def command(process: int) -> list[str]:
 
 
 def wait_for(ready: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not ready():
         assert time.monotonic() < deadline
         time.sleep(0.05)

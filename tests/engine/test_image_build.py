@@ -41,7 +41,7 @@ def test_a_build_that_was_killed_goes_on_and_the_next_has_nothing_to_do(
         killed.kill()
     (operator.root / "SLOW").unlink()
     locks = operator.state.with_name("image-cloudy") / "stack/state/.pulumi/locks"
-    until = time.monotonic() + 300
+    until = time.monotonic() + 600
     while [*locks.rglob("*.json")]:
         assert time.monotonic() < until, "the engine that was left holds the stack"
         time.sleep(0.1)

@@ -87,7 +87,7 @@ def test_a_share_that_comes_hours_late_brings_its_node_back_by_itself(desk: Desk
     assert said.startswith("inactive\n") and "/scratch mounted" in said
     desk.run("node", "mend", LAB, "gpu2")
     idle = "until sinfo --noheader --nodes=gpu2 --format=%T | grep -qx idle; do sleep 0.3; done"
-    _on(desk, "front", f"timeout 200 sh -c '{idle}'")
+    _on(desk, "front", f"timeout 600 sh -c '{idle}'")
     assert _as_ada(desk, "srun --nodelist=gpu2 ls /scratch/of-ada /store/of-ada /turbo/of-ada")
     assert _on(desk, "gpu2", "systemctl is-active clusterwright-gate slurmd").split() == ["active"] * 2
 
