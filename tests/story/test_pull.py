@@ -239,7 +239,7 @@ def test_what_disturbs_jobs_goes_from_node_to_node_and_no_job_is_lost(desk: Desk
     assert "CW8055 " in desk.run("up", "cluster.yaml", "--roll", "--failures", "1", code=2)
     desk.run("up", "cluster.yaml", "--roll", "--no-accept")
     rolled = ("gpu-001", "gpu-002", "gpu-003")
-    assert turns(desk, len(rolled)) == [(node, step) for node in rolled for step in ("reason", "state")]
+    assert turns(desk) == [(node, step) for node in rolled for step in ("reason", "state")]
     # slurmctld tells slurmdbd of what has ended in the background.
     ended = f"sacct -X --allusers --noheader --format=State --jobs={array}"
     wait = f"while {ended} | grep -qE 'PENDING|RUNNING'; do sleep 0.3; done"
@@ -248,10 +248,15 @@ def test_what_disturbs_jobs_goes_from_node_to_node_and_no_job_is_lost(desk: Desk
     assert "COMPLETED" in found and found <= {"COMPLETED", "CANCELLED"}
 
 
-def turns(desk: Desk, nodes: int) -> list[tuple[str, str]]:
+def turns(desk: Desk) -> list[tuple[str, str]]:
     """Who gave up its jobs, and who takes jobs again, as slurmctld took it down, one after the other."""
     words = "reason set to: clusterwright: new bundle|state set to (IDLE|MIXED|ALLOCATED)"
-    look = f"journalctl --unit=slurmctld --output=cat | grep -oE 'node gpu-00[1-3] ({words})'"
-    rows = f"{look} | sed -n '/new bundle/,$p'"
-    on(desk, "controller", f"until [ $({rows} | wc -l) -ge {2 * nodes} ]; do sleep 0.3; done")
-    return [(row.split()[1], row.split()[2]) for row in on(desk, "controller", rows).splitlines()]
+    journal = "journalctl --sync; journalctl --unit=slurmctld --output=cat"
+    held: set[str] = set()
+    found = []
+    for row in on(desk, "controller", f"{journal} | grep -oE 'node gpu-00[1-3] ({words})'").splitlines():
+        _, node, step, *_ = row.split()
+        if step == "reason" or node in held:
+            found.append((node, step))
+            held ^= {node}
+    return found
