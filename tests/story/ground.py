@@ -123,9 +123,9 @@ class Desk:
             if node != "None assigned" and (state, restarts) != ("COMPLETED", "0")
         ]
 
-    def as_user(self, *command: str) -> str:
+    def as_user(self, *command: str, cluster: str = "story") -> str:
         """What a command of a user's prints on the login node; what srun says of waiting is none of it."""
-        process = self.start("ssh", "story", "--user", "ada", "--", *command, errors=subprocess.PIPE)
+        process = self.start("ssh", cluster, "--user", "ada", "--", *command, errors=subprocess.PIPE)
         output, errors = process.communicate(timeout=1800)
         assert process.returncode == 0, f"{' '.join(command)} → {process.returncode}\n{output}{errors}"
         return output

@@ -34,7 +34,7 @@ software:
 """
 REGISTRY = 28130
 """The same at every run: an image's name is part of what a bundle is named by. No connection is given it."""
-OUT = "timeout 10 bash -c 'exec 3<>/dev/tcp/192.0.2.1/80' 2>&1"
+OUT = "timeout 60 bash -c 'exec 3<>/dev/tcp/192.0.2.1/80' 2>&1"
 """An address of nobody's: where there is a way out, this waits for an answer until its time is up."""
 
 

@@ -102,7 +102,7 @@ def test_a_slow_share_is_no_accepted_cluster_and_nothing_is_left(desk: Desk) -> 
 
 
 def _as_ada(desk: Desk, command: str) -> str:
-    return desk.run("ssh", LAB, "--user", "ada", "--", "sh", "-c", command).strip()
+    return desk.as_user("sh", "-c", command, cluster=LAB).strip()
 
 
 def _on(desk: Desk, node: str, script: str, code: int = 0) -> str:

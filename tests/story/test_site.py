@@ -47,7 +47,7 @@ if "{token}":
     headers |= {{"X-SLURM-USER-NAME": "ada", "X-SLURM-USER-TOKEN": "{token}"}}
 asked = urllib.request.Request("{API}{path}", data={body.encode()!r} or None, headers=headers)
 try:
-    answer = urllib.request.urlopen(asked, timeout=20)
+    answer = urllib.request.urlopen(asked, timeout=300)
 except urllib.error.HTTPError as error:
     answer = error
 print(json.dumps([answer.status, answer.read().decode()]))
