@@ -96,6 +96,13 @@ def loaded() -> ModuleType:
     return gate
 
 
+def in_process(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The gate program, for a test that stands in for its clock."""
+    monkeypatch.syspath_prepend(str(FILES))
+    monkeypatch.setenv("PATH", f"{tree.bin}:/usr/bin:/bin")
+    return loaded()
+
+
 @dataclass
 class Tree:
     """A node's files under `root`, the programs it has in `bin`, what its simulators show in `simulated`."""
@@ -197,20 +204,15 @@ class Tree:
         settings = self.simulated / "own/settings.json"
         settings.write_text(json.dumps({**json.loads(settings.read_text()), name: value}))
 
-    def start(self, *options: str) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PATH": f"{self.bin}:/usr/bin:/bin"}
-        command = [sys.executable, str(GATE), *options, "--json", "--root", str(self.root)]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
-
     def run(self, *options: str) -> tuple[int, dict[str, str], dict[str, Any]]:
         """Exit status, status by gate, and the whole report."""
-        process = self.start(*options)
-        said, errors = process.communicate(timeout=60)
-        assert said, errors
-        report = json.loads(said)
+        environment = {**os.environ, "PATH": f"{self.bin}:/usr/bin:/bin"}
+        command = [sys.executable, str(GATE), *options, "--json", "--root", str(self.root)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.stdout, done.stderr
+        report = json.loads(done.stdout)
         assert report == json.loads((self.root / "run/clusterwright/gate.json").read_text())
-        return process.returncode, {gate["name"]: gate["status"] for gate in report["gates"]}, report
+        return done.returncode, {gate["name"]: gate["status"] for gate in report["gates"]}, report
 
     def failed(self, *options: str) -> list[str]:
         """Names of the gates that did not pass, each of which says what it wants and what to do."""

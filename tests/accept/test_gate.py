@@ -11,18 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
-import gate_tree
 import pytest
 import yaml
 from gate_node import smi
-from gate_tree import FILES, NEXT_KERNEL, XID, Tree, needs_mknod, renamed
-
-
-def in_process(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The gate program, for a test that stands in for its clock."""
-    monkeypatch.syspath_prepend(str(FILES))
-    monkeypatch.setenv("PATH", f"{tree.bin}:/usr/bin:/bin")
-    return gate_tree.loaded()
+from gate_tree import FILES, NEXT_KERNEL, XID, Tree, in_process, needs_mknod, renamed
 
 
 def examined(gate: ModuleType, tree: Tree, mode: str) -> dict[str, str]:

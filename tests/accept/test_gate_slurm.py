@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import time
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from gate_node import smi
-from gate_tree import Tree, needs_mknod
+from gate_tree import Tree, in_process, needs_mknod
 
 
 class Slurm:
@@ -74,18 +76,21 @@ def test_the_same_failure_is_told_once(healthy: Tree) -> None:
 
 
 @needs_mknod
-def test_who_looked_last_has_the_last_word(healthy: Tree) -> None:
-    """slurmd's own run meets the fault; it is mended and looked at again before that run has ended."""
-    slurm, goes_on = Slurm(healthy, "IDLE"), healthy.root / "goes-on"
-    os.mkfifo(goes_on)
-    mended = (healthy.bin / "nvidia-smi").rename(healthy.bin / "mended")
-    healthy.program("nvidia-smi", f"cat {goes_on}\n{smi(7)}")
-    earlier = healthy.start("--quick")
-    with goes_on.open("w"):  # opens once it looks
-        mended.replace(healthy.bin / "nvidia-smi")
-        assert healthy.run("--quick")[0] == 0
-    earlier.communicate()
-    assert (earlier.returncode, slurm.told) == (1, [])
+def test_who_looked_last_has_the_last_word(healthy: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """slurmd's own run meets a fault, and ends after it was mended and looked at again."""
+    slurm, gate = Slurm(healthy, "IDLE"), in_process(healthy, monkeypatch)
+    seconds = map(float, count(7))
+    monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=seconds.__next__, time=time.time))
+    monkeypatch.setattr("sys.argv", ["gate", "--quick", "--root", str(healthy.root)])
+    assert gate.main() == 0
+    began = float((healthy.root / "run/clusterwright/told").read_text())
+    assert began == 7.0, "before it looks at anything"
+    fault = {"name": "gpus", "status": "fail", "expected": "8 GPUs", "seen": "7", "remedy": "Look"}
+    report, node = {"node": "gpu-001", "gates": [fault]}, gate.Node(str(healthy.root), 60.0)
+    gate.slurm.tell(node, report, began - 1)
+    assert slurm.told == []
+    gate.slurm.tell(node, report, began + 1)
+    assert [words.partition(" reason")[0] for words in slurm.told] == ["update nodename=gpu-001 state=drain"]
 
 
 @needs_mknod
