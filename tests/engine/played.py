@@ -12,6 +12,7 @@ from pathlib import Path
 from clusterwright.event import Event, Report
 from clusterwright.finding import Where, refuse
 from clusterwright.handoff import from_plan, loads
+from clusterwright.operate.pull.crowds import nodes_of
 from clusterwright.plan import plan
 from clusterwright.plugin.acceptance import AcceptanceProvider
 from clusterwright.plugin.engine import Engine
@@ -95,12 +96,16 @@ class PlayedClusters:
         states = {node: said.get(node, ACCEPTED) for node in machines}
         keys = {node: f"key of {machine}" for node, machine in machines.items()}
         gates = self._said.with_name("GATES")
+        planned = {node.name: node.address for node in loads(cluster.handoff).nodes}
         return Acceptance(
             states,
             {**keys, **cluster.host_keys},
             gates.read_text() if gates.exists() else ACCEPTED,
             cluster.members,
-            {node: f"10.40.9.{place}" for place, node in enumerate(cluster.members, 4)},
+            {
+                node: planned.get(node) or f"10.40.9.{place}"
+                for place, node in enumerate(cluster.members, 4)
+            },
         )
 
 
@@ -108,7 +113,8 @@ def _members(cluster: FarCluster) -> dict[str, str]:
     """Who was named before stays so."""
     if not cluster.groups:
         return {}
-    nodes = (node.name for node in loads(cluster.handoff).nodes if node.pool in cluster.groups)
+    handoff = loads(cluster.handoff)
+    nodes = (node.name for key in cluster.groups for node in nodes_of(key, handoff))
     return {node: cluster.members.get(node, f"i-{node}") for node in nodes}
 
 

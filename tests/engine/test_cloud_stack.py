@@ -200,6 +200,38 @@ def test_life_of_a_cluster_on_google_cloud(cloud: Stack, project: Path, log: Pat
     assert "correct horse" not in kept_text(cloud)
 
 
+def test_a_group_on_google_cloud_is_its_template_whatever_its_count(
+    cloud: Stack, project: Path, log: Path
+) -> None:
+    text = GOOGLE.replace('nodes: "gpu[1-3]"', "count: 3, group: true")
+    describe(project, text)
+    first = cloud.run("up")
+    planned = {node["name"]: node["address"] for node in json.loads(first["outputs"]["cluster"])["nodes"]}
+    assert planned["gpu-003"].startswith("10.50.1."), "members have planned addresses"
+    made = deeds(log)
+    assert "create gcp:compute/instanceGroupManager:InstanceGroupManager cloudy-gpu-01" in made
+    assert not [deed for deed in made if "gpu-001" in deed], "no member is a resource"
+    assert cloud.up() == {"same": sum(first["changes"].values())}
+
+    # One more and one less are told to the acceptance alone, which has members made and ended by name.
+    for count in (4, 2):
+        describe(project, text.replace("count: 3", f"count: {count}"))
+        again = cloud.run("up")
+        assert again["changes"]["update"] == 1
+        assert deeds(log) == []
+        nodes = [node for node in json.loads(again["outputs"]["cluster"])["nodes"] if node["pool"] == "gpu"]
+        assert len(nodes) == count
+
+    # Another disk is another template, for machines that come; the group is told before the old one goes.
+    describe(project, text.replace("count: 3", "count: 2, disk: 300 GiB"))
+    cloud.up()
+    assert log.read_text().splitlines() == [
+        "create gcp:compute/instanceTemplate:InstanceTemplate cloudy-gpu-01",
+        "update gcp:compute/instanceGroupManager:InstanceGroupManager cloudy-gpu-01",
+        "delete gcp:compute/instanceTemplate:InstanceTemplate cloudy-gpu-01",
+    ]
+
+
 def test_builders_go_and_their_image_stays(cloud: Stack, project: Path, log: Path) -> None:
     describe(project, f"{AWS}software: {{distribution: ubuntu-24.04}}\n")
     with (project / "stacks/config/Pulumi.lab.yaml").open("a") as file:

@@ -14,9 +14,9 @@ from clusterwright.catalog.cloud import boot_disk, placement_group, storage_size
 from clusterwright.catalog.machines import catalog
 from clusterwright.handoff import from_plan
 from clusterwright.plan import plan, rehearse
+from clusterwright.plan.domains import chunks
 from clusterwright.plan.gcp import gcp_plan
 from clusterwright.plan.gcp.model import GcpPlan, Vpc
-from clusterwright.plan.gcp.placement import chunks
 from clusterwright.spec.cluster import ClusterSpec
 
 TYPES = {name: kind for name, kind in catalog().types.items() if kind.hardware.provider == "gcp"}

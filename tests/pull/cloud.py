@@ -16,9 +16,9 @@ from clusterwright.bundle.pointer import Pointer
 from clusterwright.event import Event
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.pull.crowds import Groups
 from clusterwright.operate.pull.folder import Folder
 from clusterwright.operate.pull.introduced import Introduction
-from clusterwright.operate.pull.members import Groups
 from clusterwright.operate.pull.settle import Far, Settled, settle
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store

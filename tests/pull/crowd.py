@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from clusterwright.event import Event
 from clusterwright.handoff import Handoff
-from clusterwright.operate.pull.members import Groups, Named, name_members
+from clusterwright.operate.pull.crowds import Groups
+from clusterwright.operate.pull.members import Named, name_members
 from clusterwright.operate.pull.signing import Signing
+from clusterwright.providers.member import Member
 
 from .world import World, handoff_of
 
@@ -27,13 +30,50 @@ class Crowd:
             self.made += 1
             self.there[f"i-{self.made:04}"] = f"10.9.7.{self.made}"
 
-    def members(self, group: str) -> dict[str, str]:
+    def members(self, group: str) -> dict[str, Member]:
         assert group == POOL["gpu"]
+        return {machine: Member(address) for machine, address in self.there.items()}
+
+    def call(self, _: str, __: Mapping[str, str]) -> dict[str, str]:
+        return {}
+
+    def end(self, _: str, machines: Iterable[str]) -> None:
+        for machine in machines:
+            del self.there[machine]
+        self.grow()
+
+
+@dataclass
+class Called:
+    """A group whose members are made by name, with a planned address: each is there one look later."""
+
+    there: dict[str, Member] = field(default_factory=dict)
+    coming: dict[str, Member] = field(default_factory=dict)
+    made: int = 0
+    full: str = ""
+    """Node that there is no room for."""
+
+    def members(self, group: str) -> dict[str, Member]:
+        assert group == "projects/p/zones/z/instanceGroupManagers/far-gpu-01"
+        self.there |= self.coming
+        self.coming = {}
         return dict(self.there)
 
-    def end(self, machine: str) -> None:
-        del self.there[machine]
-        self.grow()
+    def call(self, _: str, nodes: Mapping[str, str]) -> dict[str, str]:
+        for node, address in nodes.items():
+            if node != self.full:
+                self.made += 1
+                self.coming[f"projects/p/zones/z/instances/{self.made:04}"] = Member(address, node)
+        return {self.full: "no room"} if self.full in nodes else {}
+
+    def end(self, _: str, machines: Iterable[str]) -> None:
+        for machine in machines:
+            del self.there[machine]
+
+    @property
+    def nodes(self) -> dict[str, str]:
+        """Name → address."""
+        return {one.node: one.address for one in self.there.values()}
 
 
 def handoff(count: int) -> Handoff:

@@ -11,14 +11,16 @@ from clusterwright.checks.live.answer import Unanswered
 from clusterwright.event import Event
 from clusterwright.finding import Refused
 from clusterwright.handoff import Handoff
-from clusterwright.operate.pull.members import Groups, name_members
+from clusterwright.operate.pull.crowds import Groups
+from clusterwright.operate.pull.members import Named, name_members
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
 from clusterwright.plan import plan
 from clusterwright.providers.asking import NoAnswer
+from clusterwright.providers.member import Member
 from clusterwright.spec.load import loads
 
-from .crowd import POOL, Crowd, grown, handoff, named
+from .crowd import POOL, Called, Crowd, grown, handoff, named
 from .world import World
 
 
@@ -33,7 +35,7 @@ def test_every_node_gets_a_machine_and_its_address(world: World) -> None:
 def test_names_stay_and_a_freed_one_goes_to_the_next_machine(world: World) -> None:
     crowd = grown(3)
     named(world, crowd, 3)
-    crowd.end("i-0002")
+    crowd.end(POOL["gpu"], ["i-0002"])
     assert named(world, crowd, 3).machines == {
         "gpu-001": "i-0001",
         "gpu-002": "i-0004",
@@ -128,7 +130,7 @@ def test_killed_after_any_write_it_goes_on_with_the_same_names(world: World) -> 
 
 def test_a_missing_permission_is_named(world: World) -> None:
     class Silent(Crowd):
-        def members(self, group: str) -> dict[str, str]:
+        def members(self, group: str) -> dict[str, Member]:
             raise NoAnswer(Unanswered("denied", "autoscaling:DescribeAutoScalingGroups", f"not {group}"))
 
     with pytest.raises(Refused) as refused:
@@ -136,6 +138,52 @@ def test_a_missing_permission_is_named(world: World) -> None:
     [finding] = refused.value.findings
     assert finding.code == "CW8150"
     assert "autoscaling:DescribeAutoScalingGroups" in finding.remedy
+
+
+PLANNED = {f"gpu-{number:03}": f"10.9.7.{number}" for number in range(1, 5)}
+
+
+def called(world: World, crowd: Called, count: int, first: int = 1, patience: float = 60.0) -> Named:
+    """Of the nodes from `first` on, whose group is one of a pool's."""
+    nodes = f"gpu-[{first:03}-{count:03}]" if count > first else f"gpu-{first:03}"
+    groups = Groups({nodes: "projects/p/zones/z/instanceGroupManagers/far-gpu-01"}, crowd, patience, 0.0)
+    planned = handoff(count).at({name: PLANNED[name] for name in list(PLANNED)[:count]})
+    return name_members(groups, planned, world.store, Signing.of(world.home), lambda _: None)
+
+
+def test_members_that_are_made_by_name_are_these_nodes(world: World) -> None:
+    crowd = Called()
+    found = called(world, crowd, 3)
+    assert crowd.nodes == {name: PLANNED[name] for name in ("gpu-001", "gpu-002", "gpu-003")}
+    assert found.addresses == crowd.nodes
+    assert {crowd.there[machine].node: node for node, machine in found.machines.items()} == {
+        name: name for name in found.machines
+    }
+    assert world.store.named() == {"0001", "0002", "0003"}, "as each machine knows itself"
+    assert called(world, crowd, 3) == found
+    assert crowd.made == 3
+
+
+def test_one_more_is_called_and_one_that_is_planned_no_more_is_ended(world: World) -> None:
+    crowd = Called()
+    before = called(world, crowd, 3).machines
+    assert called(world, crowd, 4).machines.items() > before.items()
+    assert crowd.made == 4
+    assert sorted(called(world, crowd, 3, first=2).machines) == ["gpu-002", "gpu-003"]
+    assert sorted(crowd.nodes) == ["gpu-002", "gpu-003"], "the first and the last went, and no other"
+    assert crowd.made == 4
+
+
+def test_one_with_another_address_than_planned_is_made_anew(world: World) -> None:
+    crowd = Called({"projects/p/zones/z/instances/9": Member("10.9.6.6", "gpu-001")})
+    found = called(world, crowd, 2)
+    assert crowd.nodes == {"gpu-001": "10.9.7.1", "gpu-002": "10.9.7.2"}
+    assert found.machines["gpu-001"] != "projects/p/zones/z/instances/9"
+
+
+def test_what_the_cloud_says_of_one_that_does_not_come_is_told(world: World) -> None:
+    with pytest.raises(Refused, match=r"gpu-002: CW8151 .*no room"):
+        called(world, Called(full="gpu-002"), 2, patience=0.0)
 
 
 def test_planned_addresses_of_groups_are_those_that_are_known() -> None:

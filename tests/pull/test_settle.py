@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +17,11 @@ from clusterwright.converge.target import Target
 from clusterwright.finding import Refused
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.pull import converge, proof
+from clusterwright.operate.pull.crowds import Groups
 from clusterwright.operate.pull.introduced import Introduction
-from clusterwright.operate.pull.members import Groups
 from clusterwright.operate.pull.settle import Far, gone, proof_of, reports_of
 from clusterwright.operate.pull.signing import Signing
+from clusterwright.providers.member import Member
 from clusterwright.render import render
 
 from .cloud import MACHINES, NODES, SLOW, WELL, Cloud, answer
@@ -251,12 +252,15 @@ class Crowd:
 
     there: dict[str, str]
 
-    def members(self, group: str) -> dict[str, str]:
+    def members(self, group: str) -> dict[str, Member]:
         assert group == "gpu-0123456"
-        return dict(self.there)
+        return {machine: Member(address) for machine, address in self.there.items()}
 
-    def end(self, machine: str) -> None:
-        raise AssertionError(machine)
+    def call(self, _: str, __: Mapping[str, str]) -> dict[str, str]:
+        return {}
+
+    def end(self, _: str, machines: Iterable[str]) -> None:
+        raise AssertionError(machines)
 
 
 def test_members_of_a_group_are_nodes_like_others(cloud: Cloud) -> None:

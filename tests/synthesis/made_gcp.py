@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,6 +29,12 @@ def _lustre(_: str, inputs: Inputs) -> Inputs:
     return {"mountPoint": f"10.130.200.2@tcp:/{inputs['filesystem']}"}
 
 
+def _template(name: str, inputs: Inputs) -> Inputs:
+    """Another one has another number."""
+    number = zlib.crc32(json.dumps(inputs, sort_keys=True, default=str).encode())
+    return {"selfLinkUnique": f"{_COMPUTE}/global/instanceTemplates/{name}?uniqueId={number}"}
+
+
 MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "pulumi:providers:gcp": _nothing,
     "gcp:billing/budget:Budget": _nothing,
@@ -37,6 +45,8 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "gcp:compute/globalAddress:GlobalAddress": _nothing,
     "gcp:compute/image:Image": lambda name, _: {"selfLink": f"{_COMPUTE}/global/images/{name}"},
     "gcp:compute/instance:Instance": lambda _, __: {"instanceId": "1234567890123456789"},
+    "gcp:compute/instanceGroupManager:InstanceGroupManager": _nothing,
+    "gcp:compute/instanceTemplate:InstanceTemplate": _template,
     "gcp:compute/network:Network": _nothing,
     "gcp:compute/resourcePolicy:ResourcePolicy": _nothing,
     "gcp:compute/router:Router": _nothing,

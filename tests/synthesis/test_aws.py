@@ -11,7 +11,7 @@ import pytest
 from clusterwright.handoff import loads
 
 from .harness import Synthesis
-from .test_programs import ROOT
+from .test_programs import ROOT, declared
 from .test_programs import made as update
 
 INSTANCE = "aws:ec2/instance:Instance"
@@ -102,3 +102,33 @@ def test_cards_of_blackwell(made: Made) -> None:
     assert cards == list(range(17))
     kinds = [one["interfaceType"] for one in templates["b200-001"].inputs["networkInterfaces"]]
     assert kinds.count("efa-only") == 8
+
+
+def test_a_group_in_a_network_of_ones_own_leaves_planned_addresses_alone(tmp_path: Path) -> None:
+    """The whole of the subnet is set aside but the part of the pool whose addresses are AWS's to give."""
+    (file := tmp_path / "guest.yaml").write_text(GUEST)
+    cluster = declared(file, preview=False)
+    aside = cluster.of("aws:ec2/subnetCidrReservation:SubnetCidrReservation").values()
+    ranges = [one.inputs["cidrBlock"] for one in aside]
+    assert len(ranges) == 15
+    assert "10.90.16.64/26" not in ranges, "the second pool's"
+    assert {one.inputs["subnetId"] for one in aside} == {"subnet-0123456789abcdef0"}
+    [group] = cluster.of("aws:autoscaling/group:Group").values()
+    assert group.inputs["vpcZoneIdentifiers"] == ["subnet-0123456789abcdef0"]
+    assert "aws:ec2/vpc:Vpc" not in {one.type for one in cluster.resources}
+
+
+GUEST = """
+cluster: guest
+site:
+  provider: aws
+  region: us-east-2
+  zone: us-east-2a
+  network: 10.90.16.0/22
+  vpc: {id: vpc-0123456789abcdef0, nodes: subnet-0123456789abcdef0, s3_endpoint: vpce-0123456789abcdef0}
+converge: pull
+software: {distribution: ubuntu-24.04}
+pools:
+  head: {roles: [controller, login], machine: m7i.2xlarge}
+  cpu: {roles: compute, machine: m7i.4xlarge, count: 9, group: true}
+"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import pickle
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import yaml
 
 from clusterwright.bundle.userdata import LIMIT
 from clusterwright.catalog.replacements import replacements
-from clusterwright.handoff import loads
+from clusterwright.handoff import Handoff, loads
+from clusterwright.handoff.document import Node
 from clusterwright.operate.prepare import described, prepare
+from clusterwright.operate.pull.crowds import nodes_of
 from clusterwright.operate.source import Source
 from clusterwright.providers.stack import build
 
@@ -90,7 +93,14 @@ def test_program(file: Path, shared: Path, request: pytest.FixtureRequest) -> No
     assert all(node.address for node in handoff.nodes)
     groups = {pool: one.inputs["maxSize"] for pool, one in came.of("aws:autoscaling/group:Group").items()}
     assert Counter(node.pool for node in handoff.nodes if node.pool in groups) == groups
-    assert {node.name for node in handoff.nodes if node.pool not in groups} == _machines(came)
+    acceptances = came.of("clusterwright:pull:Acceptance").values()
+    kept = {node.name for one in acceptances for node in _members(one.inputs.get("groups") or {}, handoff)}
+    assert {node.name for node in handoff.nodes} - kept == _machines(came)
+
+
+def _members(groups: Mapping[str, str], handoff: Handoff) -> Iterator[Node]:
+    for key in groups:
+        yield from nodes_of(key, handoff)
 
 
 def _machines(made: Synthesis) -> set[str]:

@@ -32,6 +32,8 @@ def texts(shared: Path) -> Iterator[str]:
             yield gzip.decompress(told).decode()
         for one in made(shared, file).of("gcp:compute/instance:Instance").values():
             yield one.inputs["metadata"]["user-data"]
+        for one in made(shared, file).of("gcp:compute/instanceTemplate:InstanceTemplate").values():
+            yield one.inputs["metadata"]["user-data"]
 
 
 def packed(shared: Path, file: Path) -> Iterator[bytes]:

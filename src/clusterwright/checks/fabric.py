@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
+from clusterwright.plan.domains import machines_of_a_domain
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.pool import Role
 
@@ -60,9 +61,7 @@ def blocks_not_full(outline: Outline) -> Iterator[Problem]:
 
 def trays_of_domain(row: Hardware | None) -> int | None:
     """How many machines share an NVLink domain; None where a machine is one of its own."""
-    if row is None or not row.gpus or (row.nvlink_domain or 0) <= len(row.gpus):
-        return None
-    return (row.nvlink_domain or 0) // len(row.gpus)
+    return (machines_of_a_domain(row) or None) if row else None
 
 
 @rule(

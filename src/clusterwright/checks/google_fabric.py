@@ -10,14 +10,15 @@ from clusterwright.catalog.machine_catalog import MachineType
 from clusterwright.catalog.software import hardware_rules
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
+from clusterwright.plan.domains import chunks, machines_of_a_domain
 from clusterwright.plan.gcp.names import NAME
-from clusterwright.plan.gcp.placement import chunks, group_of
+from clusterwright.plan.gcp.placement import group_of
 from clusterwright.plan.outline import Outline
 from clusterwright.plan.shares import slug
 from clusterwright.plan.software.traits import traits
 from clusterwright.spec.google_storage import GOOGLE
-from clusterwright.spec.pool import Role
-from clusterwright.spec.site import GcpSite
+from clusterwright.spec.pool import Pool, Role
+from clusterwright.spec.site import AwsSite, GcpSite
 
 
 @rule(
@@ -73,7 +74,7 @@ def _unspoken(kind: MachineType) -> bool:
 @rule(
     "CW1384",
     "Slurm's blocks are not the NVLink domains",
-    source="Google Cloud placement policies: one for a domain; nodes 1 to 18, 19 to 36 … here",
+    source="a policy of Google Cloud for each domain, and names of AWS's groups: nodes 1 to 18, 19 to 36 …",
     example="pools: {gpu: {machine: a4x-highgpu-4g, nodes: 'gpu[101-118]'}}: two domains of 8 and 10",
     severity=Severity.WARNING,
 )
@@ -82,19 +83,25 @@ def blocks_are_not_domains(outline: Outline) -> Iterator[Problem]:
     other: with a gap, a job in one block would talk between two domains."""
     size = outline.spec.fabric.block_size
     for name, pool in outline.pools_with(Role.COMPUTE):
-        group, nodes = placement_group("gcp", pool.machine), outline.names[name] or ()
-        site = outline.sites.get(outline.site_names[name] or "")
-        if not isinstance(site, GcpSite) or group is None or not group.gpu_topology or not size:
+        nodes, trays = outline.names[name] or (), _numbered(outline, name, pool)
+        if not size or not trays:
             continue
-        domains = chunks(nodes, group.nodes)
+        domains = chunks(nodes, trays)
         first = min(domains.values(), default=0)
         apart = [node for place, node in enumerate(nodes) if domains[node] - first != place // size]
         if apart:
             what = f"'{apart[0]}' and {len(apart) - 1} more are in a block of Slurm that is not their domain"
-            remedy = (
-                f"Number whole domains, for instance `gpu[001-{group.nodes:03d}]`, or add what is missing"
-            )
+            remedy = f"Number whole domains, for instance `gpu[001-{trays:03d}]`, or add what is missing"
             yield Problem(f"pools.{name}.nodes" if pool.nodes else f"pools.{name}", what, remedy)
+
+
+def _numbered(outline: Outline, name: str, pool: Pool) -> int:
+    """Machines of an NVLink domain, where domains are told by numbers; else 0."""
+    site, kind = outline.sites.get(outline.site_names[name] or ""), outline.types[name]
+    if isinstance(site, GcpSite):
+        group = placement_group("gcp", pool.machine)
+        return group.nodes if group and group.gpu_topology else 0
+    return machines_of_a_domain(kind.hardware) if isinstance(site, AwsSite) and pool.group and kind else 0
 
 
 @rule(

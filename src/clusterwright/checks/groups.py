@@ -10,10 +10,12 @@ from clusterwright.finding import Severity
 from clusterwright.plan.images import is_built
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.pool import Pool, Role
-from clusterwright.spec.site import AwsSite, Site
+from clusterwright.spec.site import AwsSite, GcpSite, Site
 
-LARGE = 256
-"""Nodes of a pool above which a resource for each is too much: measured, docs/pulumi.md, Large pools."""
+LARGE = 768
+"""Resources of a pool that are too many: measured, docs/pulumi.md, Large pools."""
+_EACH = {"aws": 3, "gcp": 1}
+"""Resources of a node."""
 
 
 def _groups(outline: Outline) -> Iterator[tuple[str, Pool, Site | None]]:
@@ -30,12 +32,13 @@ def _groups(outline: Outline) -> Iterator[tuple[str, Pool, Site | None]]:
     severity=Severity.WARNING,
 )
 def large_without_group(outline: Outline) -> Iterator[Problem]:
-    """Each node is three resources, and the state is written anew for each of them."""
+    """Each node is three resources on AWS and one on Google Cloud, and the state is written for each."""
     for name, pool in outline.pools_with(Role.COMPUTE):
         site = outline.sites.get(outline.site_names[name] or "")
         nodes = outline.count(name)
-        if isinstance(site, AwsSite) and site.vpc is None and not pool.group and nodes > LARGE:
-            what = f"{nodes} nodes are {3 * nodes} resources, of which each step writes the whole state"
+        resources = nodes * _EACH.get(site.provider, 0) if site else 0
+        if not pool.group and resources > LARGE:
+            what = f"{nodes} nodes are {resources} resources, of which each step writes the whole state"
             remedy = "Write `group: true` before its machines are made; to change it later makes them anew"
             yield Problem(f"pools.{name}", what, remedy)
 
@@ -43,13 +46,13 @@ def large_without_group(outline: Outline) -> Iterator[Problem]:
 @rule(
     "CW1554",
     "A group where no cloud keeps one",
-    source="clusterwright: groups are Auto Scaling groups of AWS",
-    example="site: {provider: gcp, …}, pools: {gpu: {group: true}}",
+    source="clusterwright: groups are Auto Scaling groups of AWS and managed instance groups of Google Cloud",
+    example="site: {provider: onprem, …}, pools: {gpu: {group: true}}",
 )
 def group_elsewhere(outline: Outline) -> Iterator[Problem]:
-    """Google Cloud's managed groups choose by themselves which machine goes when they shrink."""
+    """Machines of one's own and nodes of a lab are each what they are."""
     for name, _, site in _groups(outline):
-        if site is not None and not isinstance(site, AwsSite):
+        if site is not None and site.provider not in _EACH:
             what = f"'{site.provider}' has no groups here"
             yield Problem(f"pools.{name}.group", what, "Remove `group`: each node is a machine of its own")
 
@@ -83,20 +86,6 @@ def group_and_push(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
-    "CW1557",
-    "A group in a network of one's own",
-    source="Amazon VPC User Guide, subnet CIDR reservations: a group takes any address that is not reserved",
-    example="site: {provider: aws, vpc: {…}}, pools: {gpu: {group: true}}",
-)
-def group_in_existing_network(outline: Outline) -> Iterator[Problem]:
-    """Its machines would take addresses anywhere in a subnet that is not this cluster's alone."""
-    for name, _, site in _groups(outline):
-        if isinstance(site, AwsSite) and site.vpc is not None:
-            what = "AWS would give its machines addresses outside of `network`"
-            yield Problem(f"pools.{name}.group", what, "Remove `vpc` or `group`")
-
-
-@rule(
     "CW1558",
     "The root disk of a group's image is not known",
     source="Amazon EC2: a launch template names the root device, which differs by image",
@@ -114,15 +103,14 @@ def group_of_unknown_image(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
-    "CW1559",
-    "A group of machines that share an NVLink domain",
-    source="clusterwright: names of a group's members say nothing of where they stand",
-    example="pools: {gpu: {machine: p6e-gb200.36xlarge, group: true}}",
+    "CW1690",
+    "A group of machines that wait for room",
+    source="Compute Engine documentation, resize requests: Flex-start machines of a managed instance group",
+    example="site: {provider: gcp, …}, pools: {gpu: {group: true, capacity: {model: flex-start, …}}}",
 )
-def group_in_nvlink_domains(outline: Outline) -> Iterator[Problem]:
-    """Blocks of Slurm and domains of IMEX are by name, and a group's machines take any name."""
-    for name, _, _ in _groups(outline):
-        row = outline.hardware[name]
-        if row is not None and (row.nvlink_domain or 0) > len(row.gpus) > 0:
-            what = f"'{row.machine}' shares NVLink with its neighbours, and which they are is not planned"
-            yield Problem(f"pools.{name}.group", what, "Remove `group`")
+def group_that_waits(outline: Outline) -> Iterator[Problem]:
+    """In a group they are asked for by a request of their own, which gives them no address of the plan."""
+    for name, pool, site in _groups(outline):
+        if isinstance(site, GcpSite) and pool.capacity and pool.capacity.model == "flex-start":
+            what = "a group takes Flex-start machines without the addresses that are planned for them"
+            yield Problem(f"pools.{name}.group", what, "Remove `group`: each machine then waits by itself")

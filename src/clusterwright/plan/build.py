@@ -25,6 +25,9 @@ from clusterwright.spec.pool import Role
 from clusterwright.spec.scheduler import Partition
 from clusterwright.spec.site import OnpremSite, Site
 
+PLANNED = {"gcp"}
+"""Clouds whose groups make each member with the address that is planned for it."""
+
 
 def plan(
     spec: ClusterSpec,
@@ -123,7 +126,7 @@ def _addresses(outline: Outline, previous: Mapping[str, str]) -> dict[str, str]:
         own = slots(pools, network, kept) if provider in CLOUDS else {}
         known = {name: address for name, address in previous.items() if address}
         addresses |= assign(members, network, kept, _held({**own, **known}, outline.sites[site]))
-        grouped = [pool for pool in pools if outline.spec.pools[pool].group]
+        grouped = [pool for pool in pools if outline.spec.pools[pool].group and provider not in PLANNED]
         addresses |= {name: previous.get(name, "") for pool in grouped for name in pools[pool]}
     if len(addresses) != sum(len(names or ()) for names in outline.names.values()):
         raise _impossible("pools", "two nodes have one name")

@@ -11,8 +11,8 @@ from clusterwright.handoff import loads
 from clusterwright.operate.prepare import described, prepare
 from clusterwright.operate.pull.builders import settle_builders
 from clusterwright.operate.pull.clouds import consoles_of, crowds_of, store_of
+from clusterwright.operate.pull.crowds import Groups
 from clusterwright.operate.pull.introduced import Introduction
-from clusterwright.operate.pull.members import Groups
 from clusterwright.operate.pull.settle import Far, gone, proof_of, reports_of, settle
 from clusterwright.operate.source import Source
 from clusterwright.plugin.far import ACCEPTED, Acceptance, FarCluster
@@ -60,10 +60,15 @@ def _states(cluster: FarCluster, far: Far) -> Iterator[tuple[str, str]]:
         yield node, f"{report.state} {report.cause}".strip() if report else "said nothing"
 
 
+def _groups(cluster: FarCluster) -> Groups:
+    name = loads(cluster.handoff).name
+    return Groups(cluster.groups, crowds_of(cluster.provider, cluster.region, name))
+
+
 def _far(cluster: FarCluster) -> Far:
     store = store_of(cluster.provider, cluster.region, cluster.bucket, cluster.url)
     ask = consoles_of(cluster.provider, cluster.region)
-    groups = Groups(cluster.groups, crowds_of(cluster.provider, cluster.region)) if cluster.groups else None
+    groups = _groups(cluster) if cluster.groups else None
     introduction = Introduction(ask)
     keys = cluster.host_keys
     return Far(store, cluster.machines, introduction, cluster.signer, keys, groups, cluster.members)

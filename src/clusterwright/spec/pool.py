@@ -94,8 +94,9 @@ class Pool(Described):
     """How far these machines of Google Cloud may stand from each other: 1 is the closest. Where they do not
     fit they are not made. Without it they stand as close as there is room."""
     group: StrictBool = False
-    """One group that AWS keeps at `count` machines, in place of a resource for each: for hundreds of compute
-    nodes. Names are planned, and addresses are AWS's to give. To change it makes every machine anew."""
+    """One group of a cloud in place of a resource for each machine: for hundreds of compute nodes. Names are
+    planned, and so are addresses on Google Cloud; on AWS they are AWS's to give. To change it makes every
+    machine anew."""
     mig: Mig | None = None
     """How the GPUs are cut into instances (MIG); without it, jobs get whole GPUs."""
     racks: Racks | None = None

@@ -66,19 +66,41 @@ def test_members_have_addresses_and_go_one_by_one(scaling: Any) -> None:
     crowd = AutoScaling(REGION)
     members = crowd.members(GROUP)
     assert len(members) == 3
-    assert all(address.count(".") == 3 for address in members.values())
+    assert all(one.address.count(".") == 3 and one.domain is None for one in members.values())
     assert crowd.members("another") == {}
     scaling.update_auto_scaling_group(AutoScalingGroupName=GROUP, MinSize=2, MaxSize=2)
     last = sorted(crowd.members(GROUP))[-1]
-    crowd.end(last)
+    crowd.end(GROUP, [last])
     assert last not in crowd.members(GROUP)
+
+
+def test_machines_of_an_ultraserver_tell_their_domain(scaling: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy of Amazon's services knows no topology: its answer is of the documented shape."""
+    assert scaling
+    crowd, asked = AutoScaling(REGION), list[list[str]]()
+    machines = sorted(crowd.members(GROUP))
+    real = Account.list
+
+    def answers(account: Account, service: str, operation: str, key: str, **more: Any) -> Any:
+        if operation == "describe_instance_topology":
+            asked.append(sorted(more["InstanceIds"]))
+            return [{"InstanceId": machines[0], "CapacityBlockId": "cbr-0a"}, {"InstanceId": machines[1]}]
+        rows = real(account, service, operation, key, **more)
+        for one in (one for row in rows for one in row.get("Instances", ()) if "InstanceType" in one):
+            one["InstanceType"] = "p6e-gb200.36xlarge"
+        return rows
+
+    monkeypatch.setattr(Account, "list", answers)
+    found = crowd.members(GROUP)
+    assert [found[machine].domain for machine in machines] == ["cbr-0a", "", ""]
+    assert asked == [machines]
 
 
 def test_one_that_is_ended_gives_way_to_another(scaling: Any) -> None:
     assert scaling
     crowd = AutoScaling(REGION)
     first = sorted(crowd.members(GROUP))[0]
-    crowd.end(first)
+    crowd.end(GROUP, [first])
     now = crowd.members(GROUP)
     assert len(now) == 3
     assert first not in now

@@ -39,7 +39,14 @@ RECORDED: Mapping[str, Any] = {
     "compute/compute/v1/projects/example-hpc/aggregated/disks": {
         "items": {
             "zones/us-central1-a": {
-                "disks": [{"name": "mega-head-kept", "selfLink": f"{_URL}/disks/mega-head-kept"}]
+                "disks": [
+                    {"name": "mega-head-kept", "selfLink": f"{_URL}/disks/mega-head-kept"},
+                    {
+                        "name": "mega-gpu-001",
+                        "selfLink": f"{_URL}/disks/mega-gpu-001",
+                        "users": [f"{_URL}/instances/mega-gpu-001"],
+                    },
+                ]
             }
         }
     },

@@ -156,6 +156,23 @@ def addresses_not_free(subject: Aws, seen: AwsSeen) -> Iterator[Problem]:
 
 
 @live_rule(
+    "CW1691",
+    "A group that would take others' addresses",
+    needs=("subnets",),
+    source="Amazon VPC User Guide, subnet CIDR reservations: a group takes any address that is not reserved",
+    example="pools: {gpu: {group: true}}, and `network` is 10.90.16.0/22 of 10.90.0.0/16",
+)
+def group_beside_others(subject: Aws, seen: AwsSeen) -> Iterator[Problem]:
+    """AWS picks the addresses of a group's machines, in the whole subnet."""
+    vpc, plan = subject.cloud.vpc, subject.cloud
+    row = (known(seen.subnets) or {}).get(vpc.nodes) if vpc else None
+    if vpc is not None and row is not None and plan.groups and row.cidr != plan.network:
+        what = f"{vpc.nodes} is {row.cidr}, and the cluster has {plan.network} of it"
+        remedy = "Give the cluster a subnet of its own, with `network` its whole range, or remove `group`"
+        yield Problem(subject.site_field("vpc.nodes"), what, remedy)
+
+
+@live_rule(
     "CW1417",
     "A network of one's own without a way out",
     needs=("subnets",),

@@ -15,7 +15,7 @@ _INSTANCE = "aws:ec2/instance:Instance"
 _TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 _INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 _EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
-_GCP_INSTANCE = "gcp:compute/instance:Instance"
+_GCP = {"gcp:compute/instance:Instance", "gcp:compute/instanceTemplate:InstanceTemplate"}
 _EFA = {"efa", "efa-only"}
 
 
@@ -34,7 +34,7 @@ def whole_fabric(resources: Sequence[Resource]) -> Iterator[tuple[Resource, str]
         if missing and (asked or kind.hardware.gpus):
             told = ", ".join(map(str, missing))
             yield one, f"{kind.name} has EFA on {len(planned)} cards, and none is asked for on {told}"
-    for one in (each for each in resources if each.type == _GCP_INSTANCE):
+    for one in (each for each in resources if each.type in _GCP):
         yield from _google(one)
 
 

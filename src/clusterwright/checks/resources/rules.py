@@ -14,6 +14,7 @@ AWS_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 BUCKET = "aws:s3/bucket:Bucket"
 BLOCK = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
 GCP_INSTANCE = "gcp:compute/instance:Instance"
+GCP_TEMPLATE = "gcp:compute/instanceTemplate:InstanceTemplate"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"
 KEPT: Mapping[str, str] = {
     "aws:ebs/volume:Volume": "",
@@ -50,7 +51,7 @@ def no_public_address(resources: Sequence[Resource]) -> Iterator[tuple[Resource,
     for one in _of(resources, AWS_TEMPLATE):
         if any(str(row.get("associatePublicIpAddress")) == "true" for row in _rows(one)):
             yield one, "an interface asks for a public address"
-    for one in _of(resources, GCP_INSTANCE):
+    for one in _of(resources, GCP_INSTANCE, GCP_TEMPLATE):
         login = any(str(tag).endswith("-login") for tag in one.get("tags") or ())
         if not login and any(row.get("accessConfigs") for row in _rows(one)):
             yield one, "an interface asks for a public address"
@@ -127,7 +128,7 @@ def closed_bucket(resources: Sequence[Resource]) -> Iterator[tuple[Resource, str
 )
 def own_account(resources: Sequence[Resource]) -> Iterator[tuple[Resource, str]]:
     """The default account of a Google Cloud project may edit everything in it."""
-    for one in _of(resources, GCP_INSTANCE):
+    for one in _of(resources, GCP_INSTANCE, GCP_TEMPLATE):
         if "serviceAccount" not in one.properties or "-compute@" in str(one.get("serviceAccount.email")):
             yield one, "runs as the project's default account"
 

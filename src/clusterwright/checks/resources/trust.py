@@ -15,6 +15,7 @@ _USER_DATA: Mapping[str, str] = {
     "aws:ec2/instance:Instance": "userData",
     "aws:ec2/launchTemplate:LaunchTemplate": "userData",
     "gcp:compute/instance:Instance": "metadata.user-data",
+    "gcp:compute/instanceTemplate:InstanceTemplate": "metadata.user-data",
 }
 _MOST: Mapping[str, int] = {"aws": 16 * 1024, "gcp": 256 * 1024}
 _GZIP = b"\x1f\x8b"

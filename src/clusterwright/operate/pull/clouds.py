@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from clusterwright.operate.pull.crowds import Crowds
 from clusterwright.operate.pull.introduced import Ask
-from clusterwright.operate.pull.members import Crowds
 from clusterwright.operate.pull.store import Store
 
 
@@ -32,9 +32,11 @@ def console_texts(provider: str, region: str) -> Callable[[str], str]:
     return Consoles(region).text
 
 
-def crowds_of(provider: str, region: str) -> Crowds:
-    """Checks let groups be on AWS only."""
-    assert provider == "aws", provider
+def crowds_of(provider: str, region: str, cluster: str) -> Crowds:
+    if provider == "gcp":
+        from clusterwright.providers.gcp.members import InstanceGroups
+
+        return InstanceGroups(cluster)
     from clusterwright.providers.aws.members import AutoScaling
 
     return AutoScaling(region)

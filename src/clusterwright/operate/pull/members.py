@@ -9,50 +9,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 from clusterwright.bundle.pointer import NAME_NAMESPACE
+from clusterwright.catalog.hardware import Hardware
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.handoff import Handoff
+from clusterwright.handoff.document import Node
+from clusterwright.operate.pull.crowds import Groups, nodes_of
+from clusterwright.operate.pull.dealing import deal
 from clusterwright.operate.pull.signing import Signing, signed_by
 from clusterwright.operate.pull.store import Store
-from clusterwright.providers.asking import NoAnswer
+from clusterwright.plan.domains import machines_of_a_domain
+from clusterwright.providers.member import Member
 from clusterwright.spec.nodeset import fold
 
 _AT_ONCE = 16
-_Answer = TypeVar("_Answer")
-
-
-class Crowds(Protocol):
-    """The groups of a cloud. What it does not answer is raised as NoAnswer."""
-
-    def members(self, group: str) -> Mapping[str, str]:
-        """ID → address of the machines that are there, or are on their way with one."""
-
-    def end(self, machine: str) -> None:
-        """Another takes its place only where there are too few."""
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """Those of one cluster."""
-
-    by_pool: Mapping[str, str]
-    """Pool → name of its group."""
-    crowds: Crowds
-    patience: float = 900.0
-    pause: float = 10.0
-
-    def members(self, pool: str) -> Mapping[str, str]:
-        group = self.by_pool[pool]
-        return _answered(group, lambda: self.crowds.members(group))
-
-    def end(self, pool: str, machine: str) -> None:
-        _answered(self.by_pool[pool], lambda: self.crowds.end(machine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +48,10 @@ class Register:
     _known: dict[str, str] = field(default_factory=dict)
     """Machine → name."""
 
-    def names(self, machines: Mapping[str, str]) -> Mapping[str, str]:
+    def names(self, machines: Mapping[str, Member]) -> Mapping[str, str]:
         """Machine → name, of those that have one."""
-        unknown = sorted((machines.keys() & self.store.named()) - self._known.keys())
+        there = self.store.named()
+        unknown = sorted(one for one in machines.keys() - self._known.keys() if own_id(one) in there)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for machine, name in zip(unknown, pool.map(self._read, unknown), strict=True):
                 if name:
@@ -83,23 +59,29 @@ class Register:
         return {machine: self._known[machine] for machine in machines if machine in self._known}
 
     def give(self, machine: str, name: str) -> None:
-        body = {"schema": 1, "cluster": self.cluster, "machine": machine, "node": name}
-        self.store.give_name(machine, self.signing.envelope(json.dumps(body, sort_keys=True), NAME_NAMESPACE))
+        body = {"schema": 1, "cluster": self.cluster, "machine": own_id(machine), "node": name}
+        envelope = self.signing.envelope(json.dumps(body, sort_keys=True), NAME_NAMESPACE)
+        self.store.give_name(own_id(machine), envelope)
         self._known[machine] = name
 
     def _read(self, machine: str) -> str | None:
         """One under a key of before is signed anew: machines that come to read it trust the present one."""
-        envelope = self.store.name(machine)
+        envelope = self.store.name(own_id(machine))
         for key in (self.signing.public, *self.signing.revoked):
             text = signed_by(envelope, key, NAME_NAMESPACE)
             if text is not None:
                 body = json.loads(text)
-                if (body["cluster"], body["machine"]) != (self.cluster, machine):
+                if (body["cluster"], body["machine"]) != (self.cluster, own_id(machine)):
                     return None
                 if key != self.signing.public:
                     self.give(machine, body["node"])
                 return str(body["node"])
         return None
+
+
+def own_id(machine: str) -> str:
+    """By which it knows itself: on Google Cloud the number that ends its path."""
+    return machine.rpartition("/")[2]
 
 
 def name_members(
@@ -113,52 +95,85 @@ def name_members(
     register = Register(store, signing, handoff.name)
     until = time.monotonic() + groups.patience
     while True:
-        named, missing, strays = _look(groups, handoff, register, report)
+        looks = [_look(groups, key, handoff, register, report) for key in sorted(groups.by_nodes)]
+        missing = [node for look in looks for node in look.missing]
         if not missing:
-            store.forget_names_but(named.machines.values())
-            return named
+            machines = {name: machine for look in looks for name, machine in look.machines.items()}
+            store.forget_names_but(map(own_id, machines.values()))
+            return Named(machines, {name: where for look in looks for name, where in look.addresses.items()})
         if time.monotonic() > until:
-            raise Refused([_nobody(node, strays, groups.patience) for node in missing])
+            raise Refused(_nobody(node, look, groups.patience) for look in looks for node in look.missing)
         report(Event("nodes", "progress", "waits for a machine of its group", fold(missing)))
         time.sleep(groups.pause)
 
 
-def _look(
-    groups: Groups, handoff: Handoff, register: Register, report: Report
-) -> tuple[Named, list[str], list[str]]:
-    """Who has which name by now, names that nobody has, and machines whose names are not planned."""
-    machines: dict[str, str] = {}
-    addresses: dict[str, str] = {}
-    missing: list[str] = []
-    strays: list[str] = []
-    for pool in sorted(groups.by_pool):
-        planned = [node.name for node in handoff.nodes if node.pool == pool]
-        members = groups.members(pool)
-        held = _by_name(register.names(members))
-        astray = [machine for name, machine in sorted(held.items()) if name not in planned]
-        new = sorted(members.keys() - set(held.values()))
-        for machine in _too_many(len(members) - len(planned), astray, new):
-            groups.end(pool, machine)
-            report(Event("nodes", "changed", "ended: its group is to have fewer", machine))
-            members = {one: address for one, address in members.items() if one != machine}
-        free = [name for name in planned if name not in held]
-        coming = [machine for machine in new if machine in members]
-        for name, machine in zip(free, coming, strict=False):
-            register.give(machine, name)
-            held[name] = machine
-            report(Event("nodes", "ok", f"is {machine}", name))
-        found = {name: held[name] for name in planned if held.get(name) in members}
-        machines |= found
-        addresses |= {name: members[machine] for name, machine in found.items()}
-        missing += [name for name in planned if name not in found]
-        strays += [machine for machine in astray if machine in members]
-    return Named(machines, addresses), missing, strays
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """At one group."""
+
+    machines: Mapping[str, str]
+    """By node."""
+    addresses: Mapping[str, str]
+    missing: Sequence[str]
+    """Names that no machine has."""
+    strays: Sequence[str]
+    """Machines whose names are not planned."""
+    said: Mapping[str, str]
+    """What the cloud says of nodes that it has no machine for."""
 
 
-def _too_many(excess: int, astray: list[str], new: list[str]) -> Iterator[str]:
-    """Those whose names are not planned any more, then those without one. As many as are too many, never
-    more: a pool that is called otherwise ends no machine."""
-    yield from [*reversed(astray), *reversed(new)][: max(0, excess)]
+def _look(groups: Groups, key: str, handoff: Handoff, register: Register, report: Report) -> _Look:
+    planned = {node.name: node for node in nodes_of(key, handoff)}
+    members = dict(groups.members(key))
+    held = _by_name(register.names(members))
+    astray = [machine for name, machine in sorted(held.items()) if name not in planned]
+    new = sorted(members.keys() - set(held.values()))
+    gone = [*_not_as_planned(members, planned), *_too_many(members, len(planned), astray, new)]
+    if gone:
+        groups.end(key, gone)
+        for machine in gone:
+            report(Event("nodes", "changed", "ended: the description has it no more", machine))
+            del members[machine]
+    coming = {machine: members[machine] for machine in new if machine in members}
+    held = {name: machine for name, machine in held.items() if machine in members and name in planned}
+    settled = {name: members[machine] for name, machine in held.items()}
+    for name, machine in _dealt(handoff.hardware, planned, settled, coming):
+        register.give(machine, name)
+        held[name] = machine
+        report(Event("nodes", "ok", f"is {machine}", name))
+    missing = [name for name in planned if name not in held]
+    return _Look(
+        {name: held[name] for name in planned if name in held},
+        {name: members[held[name]].address for name in planned if name in held},
+        missing,
+        [machine for machine in astray if machine in members],
+        groups.call(key, {name: planned[name].address for name in missing}),
+    )
+
+
+def _dealt(
+    hardware: Mapping[str, Hardware],
+    planned: Mapping[str, Node],
+    held: Mapping[str, Member],
+    coming: Mapping[str, Member],
+) -> list[tuple[str, str]]:
+    trays = max((machines_of_a_domain(hardware[node.machine]) for node in planned.values()), default=0)
+    return list(deal(list(planned), held, coming, trays))
+
+
+def _not_as_planned(members: Mapping[str, Member], planned: Mapping[str, Node]) -> Iterator[str]:
+    """Of those that the cloud made as a node, with its address: another description wants others."""
+    for machine, member in sorted(members.items()):
+        node = planned.get(member.node)
+        if member.node and (node is None or member.address != node.address):
+            yield machine
+
+
+def _too_many(members: Mapping[str, Member], wanted: int, astray: list[str], new: list[str]) -> Iterator[str]:
+    """Of machines that are alike: those whose names are not planned any more, then those without one. As many
+    as are too many, never more: a pool that is called otherwise ends no machine."""
+    alike = [one for one in (*reversed(astray), *reversed(new)) if not members[one].node]
+    yield from alike[: max(0, len(members) - wanted)]
 
 
 def _by_name(names: Mapping[str, str]) -> dict[str, str]:
@@ -172,18 +187,12 @@ def _by_name(names: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _nobody(node: str, strays: list[str], patience: float) -> Finding:
+def _nobody(node: str, look: _Look, patience: float) -> Finding:
     what = f"no machine of its group came for it in {patience:.0f} s"
     remedy = "Look at the group's activities for capacity and quotas; `pulumi up` goes on once it is there"
-    if strays:
-        what += f", and {', '.join(strays[:8])} have names that are not planned any more"
+    if words := look.said.get(node):
+        what += f": {words}"
+    if look.strays:
+        what += f", and {', '.join(look.strays[:8])} have names that are not planned any more"
         remedy = "End these machines, and the group makes others in their place; then run this again"
     return Finding("CW8151", Where(path=node), what, remedy)
-
-
-def _answered(group: str, ask: Callable[[], _Answer]) -> _Answer:
-    try:
-        return ask()
-    except NoAnswer as error:
-        remedy = f"Let these credentials do {error.why.permission}, then run the same command again"
-        raise refuse("CW8150", Where(path=group), error.why.words, remedy) from error

@@ -18,8 +18,9 @@ from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.need import needs
 from clusterwright.operate.prove import prove_within
 from clusterwright.operate.pull.converge import Pulling
+from clusterwright.operate.pull.crowds import Groups
 from clusterwright.operate.pull.introduced import Introduction
-from clusterwright.operate.pull.members import Groups, name_members
+from clusterwright.operate.pull.members import name_members
 from clusterwright.operate.pull.proof import Proof, Waiting, proof_in
 from clusterwright.operate.pull.reports import NodeReport, Reports
 from clusterwright.operate.pull.secrets import unmet
@@ -131,6 +132,6 @@ def gone(far: Far) -> Mapping[str, str]:
     """Nodes whose machine is no member of its group any more, and that in words."""
     if far.groups is None:
         return {}
-    there = {machine for pool in far.groups.by_pool for machine in far.groups.members(pool)}
+    there = {machine for key in far.groups.by_nodes for machine in far.groups.members(key)}
     words = "its machine is gone; the next `up` gives its name to another"
     return {node: f"gone: {words}" for node, machine in far.members.items() if machine not in there}

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from clusterwright.providers.engine.steps import Step
 
 _MACHINES = ("aws:ec2/instance:Instance", "gcp:compute/instance:Instance")
-_GROUP = "aws:autoscaling/group:Group"
+_AWS_GROUP = "aws:autoscaling/group:Group"
+_GCP_GROUP = "gcp:compute/instanceGroupManager:InstanceGroupManager"
 _OURS = ("pulumi:", "clusterwright:")
 _WEIGHT = ("update", "stop", "create", "delete", "replace")
 
@@ -26,9 +27,11 @@ def node_of(kind: str, name: str, cluster: str) -> str | None:
     return name.removeprefix(f"{cluster}-") if kind.startswith("gcp:") else name
 
 
-def pool_of(kind: str, name: str) -> str | None:
-    """The pool whose group of machines this is."""
-    return name if kind == _GROUP else None
+def pool_of(kind: str, name: str, cluster: str) -> str | None:
+    """The pool whose group of machines this is; on Google Cloud one of its groups."""
+    if kind == _GCP_GROUP:
+        return name.removeprefix(f"{cluster}-").rpartition("-")[0]
+    return name if kind == _AWS_GROUP else None
 
 
 def title(kind: str, name: str) -> str:
@@ -69,11 +72,12 @@ class Changes:
     @property
     def lost_groups(self) -> tuple[str, ...]:
         """Pools whose group goes with all its machines."""
-        return tuple(
-            step.name
+        lost = (
+            pool_of(step.type, step.name, self.cluster)
             for step in self.steps
-            if pool_of(step.type, step.name) and _plain(step.op) in ("delete", "replace")
+            if _plain(step.op) in ("delete", "replace")
         )
+        return tuple(dict.fromkeys(pool for pool in lost if pool))
 
     @cached_property
     def resources(self) -> Mapping[str, int]:

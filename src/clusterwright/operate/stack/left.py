@@ -10,6 +10,7 @@ from clusterwright.catalog.machines import catalog
 from clusterwright.finding import Finding, Refused, Severity, Where, refuse
 from clusterwright.operate.sdk import refuse_without_sdk
 from clusterwright.operate.stack.told import members_of
+from clusterwright.plan.gcp.names import machine_name
 from clusterwright.spec.cluster import ClusterSpec
 
 if TYPE_CHECKING:
@@ -22,10 +23,18 @@ def left(spec: ClusterSpec, kept: Kept | None) -> tuple[Leftover, ...]:
     site: Any = spec.site or next(iter(spec.sites.values()))
     refuse_without_sdk(site.provider, Where(path="site"))
     known = {words for one in kept.resources for words in _names(one.id, one.outputs)} if kept else set()
-    known |= set(members_of(kept).values()) if kept else set()
+    known |= set(_members(kept, spec.cluster)) if kept else set()
     return tuple(
         one for one in _in_cloud(site, spec.cluster) if not {one.identity, _tail(one.identity)} & known
     )
+
+
+def _members(kept: Kept, cluster: str) -> Iterator[str]:
+    """By number, and on Google Cloud by name as well."""
+    for node, machine in members_of(kept).items():
+        yield machine
+        if "/" in machine:
+            yield f"{machine.rpartition('/')[0]}/{machine_name(cluster, node)}"
 
 
 def as_findings(leftovers: tuple[Leftover, ...], spec: ClusterSpec) -> tuple[Finding, ...]:

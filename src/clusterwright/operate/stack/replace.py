@@ -16,6 +16,7 @@ from clusterwright.operate.stack.told import members_of
 from clusterwright.operate.stack.up import StackOutcome, apply, is_applied, preview
 from clusterwright.operate.stack.way import OnCloud
 from clusterwright.operate.stack.work import StackWork
+from clusterwright.plan.gcp.names import machine_name
 
 if TYPE_CHECKING:
     from clusterwright.providers.engine.steps import Step
@@ -122,10 +123,13 @@ class Replacement:
 
 def _one_of_many(node: str, machine: str, cluster: str) -> Finding:
     what = f"its machine is {machine}, which a group keeps and the stack does not know one by one"
-    remedy = (
-        "Drain it, run `aws autoscaling terminate-instance-in-auto-scaling-group --instance-id "
-        f"{machine} --no-should-decrement-desired-capacity`, and then `clusterwright up {cluster}`"
+    ends = (
+        f"gcloud compute instances delete {machine_name(cluster, node)} --zone {machine.split('/')[3]}"
+        if machine.startswith("projects/")
+        else f"aws autoscaling terminate-instance-in-auto-scaling-group --instance-id {machine}"
+        " --no-should-decrement-desired-capacity"
     )
+    remedy = f"Drain it, run `{ends}`, and then `clusterwright up {cluster}`"
     return Finding("CW8153", Where(path=node), what, remedy)
 
 

@@ -43,11 +43,15 @@ def spent(kept: Kept, handoff: Handoff | None, cost: Cost | None, now: datetime)
 
 def _machines(kept: Kept, pools: Mapping[str, str], cluster: str) -> Iterator[tuple[str, str]]:
     """Node, and when its machine was made; of a group's member, when the group was: it may be younger."""
+    groups: dict[str, str] = {}
     for resource in kept.resources:
         if node := node_of(resource.type, resource.name, cluster):
             yield node, resource.created
-        elif pool := pool_of(resource.type, resource.name):
-            yield from ((node, resource.created) for node in members_of(kept) if pools.get(node) == pool)
+        elif pool := pool_of(resource.type, resource.name, cluster):
+            groups[pool] = min(groups.get(pool, resource.created), resource.created)
+    for node in members_of(kept):
+        if (made := groups.get(pools.get(node, ""))) is not None:
+            yield node, made
 
 
 def _prices(cost: Cost | None) -> Mapping[str, float]:

@@ -86,10 +86,13 @@ def refuse_to_disturb(work: StackWork, changes: Changes) -> None:
 
 
 def _members_that_go(work: StackWork, changes: Changes, before: Handoff | None) -> Iterator[str]:
-    """Of groups: a preview knows the group only, and whose name is planned no more is ended after it."""
+    """Of groups: a preview knows the group only. Whose name is planned no more is ended after it, and on
+    Google Cloud whose address is another."""
     for node in members_of(work.before):
         known = before.by_name.get(node) if before else None
-        if node not in work.prepared.handoff.by_name or (known and known.pool in changes.lost_groups):
+        planned = work.prepared.handoff.by_name.get(node)
+        moves = planned and known and planned.address and planned.address != known.address
+        if planned is None or moves or (known and known.pool in changes.lost_groups):
             yield node
 
 

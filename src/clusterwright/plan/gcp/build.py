@@ -11,7 +11,7 @@ from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.plan.boot_disk import boot_gib
 from clusterwright.plan.gcp.model import LABEL, Budget, GcpPlan, Machine, PlacementPolicy
 from clusterwright.plan.gcp.network import interface_plans, services_network, vpcs
-from clusterwright.plan.gcp.placement import policies
+from clusterwright.plan.gcp.placement import groups, policies
 from clusterwright.plan.gcp.scheduling import scheduling
 from clusterwright.plan.images import gcp_reference, is_built
 from clusterwright.plan.kept import kept
@@ -77,10 +77,21 @@ def _placed(outline: Outline) -> Mapping[str, PlacementPolicy]:
     return found
 
 
+def _grouped(outline: Outline) -> Mapping[str, str]:
+    """Group of each node that one keeps."""
+    return {
+        node: group
+        for name, pool in outline.spec.pools.items()
+        if (kind := outline.types[name]) is not None
+        for group, nodes in groups(name, pool, kind, outline.names[name] or ()).items()
+        for node in nodes
+    }
+
+
 def _machines(
     plan: ClusterPlan, outline: Outline, site_name: str, site: GcpSite, placed: Mapping[str, PlacementPolicy]
 ) -> Iterator[Machine]:
-    interfaces = interface_plans(outline, site_name)
+    interfaces, grouped = interface_plans(outline, site_name), _grouped(outline)
     door = "login" if plan.with_role("login") else "controller"
     dedicated = any("controller" not in node.roles for node in plan.with_role("storage"))
     for node in plan.nodes:
@@ -101,6 +112,7 @@ def _machines(
             public=bool(site.ssh_from) and door in node.roles,
             shielded=kind.hardware.architecture == "x86_64" and not node.machine.endswith("-metal"),
             kept=kept(plan.spec, node.roles, dedicated),
+            group=grouped.get(node.name),
         )
 
 

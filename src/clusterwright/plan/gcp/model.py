@@ -42,6 +42,8 @@ class PlacementPolicy:
     """NVLink domain that they are made in, `1x72`; None without one."""
     max_distance: int | None = None
     """How far they may be from each other; None for as close as there is room."""
+    of_group: bool = False
+    """Whether a group of machines has it, as a workload policy, and not each machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Machine:
     """Whether the firmware is measured: virtual machines with x86 processors."""
     kept: Kept | None
     """What is on a disk that outlives it."""
+    group: str | None = None
+    """Managed instance group that keeps it; None for a machine with a resource of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,20 @@ class GcpPlan:
     os_login: bool
     labels: Mapping[str, str]
     """Of everything."""
+
+    @property
+    def single(self) -> tuple[Machine, ...]:
+        """Machines with resources of their own."""
+        return tuple(machine for machine in self.machines if machine.group is None)
+
+    @property
+    def groups(self) -> Mapping[str, tuple[Machine, ...]]:
+        """Members by the name of their group."""
+        found: dict[str, list[Machine]] = {}
+        for machine in self.machines:
+            if machine.group is not None:
+                found.setdefault(machine.group, []).append(machine)
+        return {name: tuple(members) for name, members in found.items()}
 
     def with_role(self, role: str) -> tuple[Machine, ...]:
         return tuple(machine for machine in self.machines if role in machine.roles)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from clusterwright.catalog.cloud import PlacementGroup, placement_group
 from clusterwright.catalog.machine_catalog import MachineType
+from clusterwright.plan.domains import chunks
 from clusterwright.plan.gcp.model import PlacementPolicy
 from clusterwright.spec.pool import Pool, Role
 
 _RESERVED = {"reservation", "dense"}
 """A reservation has the policy that it was bought with; A4X takes an NVLink domain's besides."""
-_NAME = re.compile(r"(.*?)([0-9]+)")
+MOST_OF_A_GROUP = 1000
+"""Compute Engine documentation, managed instance groups: machines of a zonal group (2026-11)."""
 
 
 def policies(
@@ -23,18 +24,36 @@ def policies(
     if group is None or len(nodes) < 2:
         return {}
     return {
-        node: PlacementPolicy(f"{pool_name}-{number + 1:02d}", group.gpu_topology, pool.max_distance)
-        for node, number in chunks(nodes, group.nodes).items()
+        node: PlacementPolicy(
+            number_of(pool_name, number),
+            group.gpu_topology,
+            pool.max_distance,
+            of_group=pool.group and group.gpu_topology is not None,
+        )
+        for node, number in chunks(nodes, _size(pool, group)).items()
     }
 
 
-def chunks(nodes: Sequence[str], most: int) -> Mapping[str, int]:
-    """Chunk of each node, by the number that ends its name: a node that goes moves no other one."""
-    numbered = [_NAME.fullmatch(node) for node in nodes]
-    places = [(match[1], int(match[2])) for match in numbered if match]
-    if len(set(places)) < len(nodes) or len({stem for stem, _ in places}) > 1:
-        return {node: position // most for position, node in enumerate(nodes)}
-    return {node: max(0, number - 1) // most for node, (_, number) in zip(nodes, places, strict=True)}
+def groups(
+    pool_name: str, pool: Pool, kind: MachineType, nodes: Sequence[str]
+) -> Mapping[str, Sequence[str]]:
+    """Nodes by the managed instance group that keeps them, none without `group`. Machines of two policies
+    are never in one, because a group has one template."""
+    found: dict[str, list[str]] = {}
+    if pool.group:
+        for node, number in chunks(nodes, _size(pool, group_of(pool, kind))).items():
+            found.setdefault(number_of(pool_name, number), []).append(node)
+    return found
+
+
+def number_of(pool_name: str, number: int) -> str:
+    """Name of a policy or a group of the pool."""
+    return f"{pool_name}-{number + 1:02d}"
+
+
+def _size(pool: Pool, group: PlacementGroup | None) -> int:
+    together = group.nodes if group else MOST_OF_A_GROUP
+    return min(together, MOST_OF_A_GROUP) if pool.group else together
 
 
 def group_of(pool: Pool, kind: MachineType) -> PlacementGroup | None:

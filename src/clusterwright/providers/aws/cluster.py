@@ -100,7 +100,9 @@ class Cluster(pulumi.ComponentResource):
     def _made_network(self) -> Network | ExistingNetwork:
         plan = self._plan
         if plan.vpc is not None:
-            return ExistingNetwork(self._name, vpc=plan.vpc, cidr=plan.network, opts=self._own)
+            return ExistingNetwork(
+                self._name, vpc=plan.vpc, cidr=plan.network, set_aside=plan.set_aside, opts=self._own
+            )
         assert plan.subnets is not None
         return Network(
             self._name,

@@ -188,20 +188,30 @@ class ExistingNetwork(pulumi.ComponentResource):
     services: pulumi.Output[str]
     public: pulumi.Output[str]
     s3_endpoint: pulumi.Output[str]
-    set_aside: Sequence[pulumi.Resource] = ()
+    set_aside: Sequence[pulumi.Resource]
 
     def __init__(
-        self, name: str, *, vpc: AwsVpc, cidr: str, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        vpc: AwsVpc,
+        cidr: str,
+        set_aside: Sequence[str] = (),
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """`cidr`: the part of the subnet that is for nodes; `set_aside`: of this, what no group may take."""
         super().__init__("clusterwright:aws:ExistingNetwork", name, None, opts)
         # Otherwise what picks its address by itself could take one that the plan has given to a node.
-        aws.ec2.SubnetCidrReservation(
-            name,
-            subnet_id=vpc.nodes,
-            cidr_block=cidr,
-            reservation_type="explicit",
-            description=f"Nodes of {name}",
-            opts=pulumi.ResourceOptions(parent=self),
+        self.set_aside = tuple(
+            aws.ec2.SubnetCidrReservation(
+                name if part == cidr else f"{name}-{part.partition('/')[0]}",
+                subnet_id=vpc.nodes,
+                cidr_block=part,
+                reservation_type="explicit",
+                description=f"Nodes of {name}",
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            for part in set_aside or (cidr,)
         )
         self.vpc_id, self.s3_endpoint = (
             pulumi.Output.from_input(vpc.id),

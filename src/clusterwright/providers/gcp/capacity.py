@@ -6,7 +6,7 @@ import pulumi_gcp as gcp
 
 from clusterwright.plan.gcp.model import Machine
 
-_RESERVATION = "compute.googleapis.com/reservation-name"
+RESERVATION = "compute.googleapis.com/reservation-name"
 
 
 def scheduling(machine: Machine) -> gcp.compute.InstanceSchedulingArgs:
@@ -31,6 +31,6 @@ def reservation(machine: Machine) -> gcp.compute.InstanceReservationAffinityArgs
     return gcp.compute.InstanceReservationAffinityArgs(
         type="SPECIFIC_RESERVATION",
         specific_reservation=gcp.compute.InstanceReservationAffinitySpecificReservationArgs(
-            key=_RESERVATION, values=[name]
+            key=RESERVATION, values=[name]
         ),
     )

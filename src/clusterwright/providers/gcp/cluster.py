@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 
 import pulumi
 import pulumi_gcp as gcp
@@ -19,6 +18,7 @@ from clusterwright.plan.gcp.network import FIRST
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.providers.gcp.access import Doors, NodeAccount
 from clusterwright.providers.gcp.fabric import Fabric, Subnets
+from clusterwright.providers.gcp.groups import NodeGroup
 from clusterwright.providers.gcp.image import Images
 from clusterwright.providers.gcp.network import ExistingNetwork, Network
 from clusterwright.providers.gcp.nodes import NodePool
@@ -26,6 +26,7 @@ from clusterwright.providers.gcp.state import PATH
 from clusterwright.providers.gcp.storage import SharedStorage
 from clusterwright.providers.gcp.store import Store
 from clusterwright.providers.gcp.watch import Budget
+from clusterwright.spec.nodeset import fold
 
 _TOKEN = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 """Compute Engine documentation, access tokens of an attached service account."""
@@ -44,8 +45,8 @@ class Cluster(pulumi.ComponentResource):
     """The bucket as nodes see it."""
     machines: pulumi.Output[dict[str, str]]
     """Path of its machine by node."""
-    groups: Mapping[str, pulumi.Output[str]] = MappingProxyType({})
-    """None: each machine is a resource."""
+    groups: Mapping[str, pulumi.Output[str]]
+    """Paths of managed instance groups by the nodes that they keep."""
     region: str
 
     def __init__(
@@ -150,6 +151,7 @@ class Cluster(pulumi.ComponentResource):
             bucket=bucket_name(plan.project, plan.cluster),
             region=plan.region,
             account=account.email,
+            names=bool(plan.groups),
             opts=self._own,
         )
         self.store, self.url, self.region = store.bucket, store.url, plan.region
@@ -160,7 +162,7 @@ class Cluster(pulumi.ComponentResource):
         subnets: Subnets = {(FIRST, 0): network.subnet, **fabric.subnets}
         public: dict[str, pulumi.Output[str]] = {}
         ids: dict[str, pulumi.Output[str]] = {}
-        for pool in dict.fromkeys(machine.pool for machine in plan.machines):
+        for pool in dict.fromkeys(machine.pool for machine in plan.single):
             made = NodePool(
                 f"{plan.cluster}-{pool}",
                 project=plan.project,
@@ -168,7 +170,7 @@ class Cluster(pulumi.ComponentResource):
                 domain=plan.domain,
                 zone=plan.zone,
                 region=plan.region,
-                machines=[machine for machine in plan.machines if machine.pool == pool],
+                machines=[machine for machine in plan.single if machine.pool == pool],
                 subnets=subnets,
                 policies=fabric.policies,
                 account=account.email,
@@ -179,7 +181,39 @@ class Cluster(pulumi.ComponentResource):
             public |= made.addresses
             ids |= made.ids
         self.machines = pulumi.Output.all(**ids)
+        told = store.url.apply(partial(user_data, plan.cluster, signer=signer, token_url=_TOKEN, member=True))
+        self.groups = {
+            fold(one.name for one in members): self._group(name, members, subnets, fabric, account, told)
+            for name, members in plan.groups.items()
+        }
         return public
+
+    def _group(
+        self,
+        name: str,
+        members: Sequence[Machine],
+        subnets: Subnets,
+        fabric: Fabric,
+        account: NodeAccount,
+        told: pulumi.Output[str],
+    ) -> pulumi.Output[str]:
+        plan = self._plan
+        policy = next((one for one in plan.policies if one.name == members[0].policy), None)
+        return NodeGroup(
+            f"{plan.cluster}-{name}",
+            project=plan.project,
+            cluster=plan.cluster,
+            zone=plan.zone,
+            members=members,
+            subnets=subnets,
+            policy=fabric.policies[policy.name] if policy else None,
+            of_group=bool(policy and policy.of_group),
+            account=account.email,
+            user_data=told,
+            os_login=plan.os_login,
+            labels=plan.labels,
+            opts=self._own,
+        ).group
 
     def _access(self, public: Mapping[str, pulumi.Output[str]]) -> None:
         plan = self._plan

@@ -88,6 +88,16 @@ class Fabric(pulumi.ComponentResource):
 
     def _policy(self, policy: PlacementPolicy) -> pulumi.Output[str]:
         name = f"{self._name}-{policy.name}"
+        if policy.of_group:
+            return gcp.compute.ResourcePolicy(
+                name,
+                name=name,
+                region=self._region,
+                workload_policy=gcp.compute.ResourcePolicyWorkloadPolicyArgs(
+                    type="HIGH_THROUGHPUT", accelerator_topology=policy.gpu_topology
+                ),
+                opts=self._own,
+            ).id
         return gcp.compute.ResourcePolicy(
             name,
             name=name,

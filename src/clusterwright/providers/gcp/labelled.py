@@ -29,10 +29,15 @@ def _compute(project: Project, cluster: str) -> Iterator[Leftover]:
         path = f"compute/v1/projects/{project.name}/aggregated/{kind}"
         for page in _pages(project, "compute", path, permission, filter=f"labels.{_LABEL}={cluster}"):
             for place in page.get("items", {}).values():
-                for row in place.get(kind, ()):
+                for row in (one for one in place.get(kind, ()) if not _is_of_machine(kind, one)):
                     identity = "projects/" + str(row["selfLink"]).partition("/projects/")[2]
                     machine = str(row.get("machineType", "")).rpartition("/")[2]
                     yield Leftover(f"compute {kind.removesuffix('s')}", identity, machine)
+
+
+def _is_of_machine(kind: str, row: Mapping[str, Any]) -> bool:
+    """A disk that a machine has is told of with its machine."""
+    return kind == "disks" and bool(row.get("users"))
 
 
 def _served(project: Project, cluster: str) -> Iterator[Leftover]:

@@ -15,6 +15,8 @@ from clusterwright.providers.gcp.capacity import reservation, scheduling
 from clusterwright.providers.gcp.fabric import Subnets
 from clusterwright.providers.gcp.state import DEVICE, KeptDisk
 
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+"""Of machines: what they may do is said by the roles of their account."""
 UserData = Callable[[Machine], pulumi.Input[str]]
 
 
@@ -71,17 +73,8 @@ class NodePool(pulumi.ComponentResource):
             scheduling=scheduling(machine),
             reservation_affinity=reservation(machine),
             resource_policies=self._policies[machine.policy] if machine.policy else None,
-            service_account=gcp.compute.InstanceServiceAccountArgs(
-                email=self._account, scopes=["https://www.googleapis.com/auth/cloud-platform"]
-            ),
-            metadata={
-                "user-data": self._user_data(machine),
-                "enable-oslogin": str(self._os_login).upper(),
-                # Keys of the project's metadata would let people in whom the description does not know.
-                "block-project-ssh-keys": "TRUE",
-                # Google's own images of Debian and of Red Hat's family come without cloud-init.
-                "startup-script": startup_script(),
-            },
+            service_account=gcp.compute.InstanceServiceAccountArgs(email=self._account, scopes=[SCOPE]),
+            metadata=metadata(self._user_data(machine), self._os_login),
             shielded_instance_config=_shielded(machine),
             tags=[self._cluster, *([f"{self._cluster}-login"] if machine.public else [])],
             labels={"clusterwright-node": machine.name, "clusterwright-pool": machine.pool},
@@ -122,7 +115,7 @@ class NodePool(pulumi.ComponentResource):
                 subnetwork=self._subnets[one.network, one.subnet],
                 nic_type=one.kind.upper(),
                 network_ip=machine.address if place == 0 else None,
-                stack_type=_stack(one),
+                stack_type=stack_type(one),
                 access_configs=[
                     gcp.compute.InstanceNetworkInterfaceAccessConfigArgs(nat_ip=self.addresses[machine.name])
                 ]
@@ -131,7 +124,19 @@ class NodePool(pulumi.ComponentResource):
             )
 
 
-def _stack(interface: Interface) -> str | None:
+def metadata(user_data: pulumi.Input[str], os_login: bool) -> dict[str, pulumi.Input[str]]:
+    """What a machine is told."""
+    return {
+        "user-data": user_data,
+        "enable-oslogin": str(os_login).upper(),
+        # Keys of the project's metadata would let people in whom the description does not know.
+        "block-project-ssh-keys": "TRUE",
+        # Google's own images of Debian and of Red Hat's family come without cloud-init.
+        "startup-script": startup_script(),
+    }
+
+
+def stack_type(interface: Interface) -> str | None:
     """Google's own subnet for bare-metal machines with RDMA has no IPv4."""
     return "IPV6_ONLY" if interface.network == "rdma-metal" else None
 

@@ -12,6 +12,8 @@ _MAY = {
     "report": ("roles/storage.objectUser", ("reports/",)),
 }
 """Writing a report anew is deleting the old one, to Google."""
+_NAMES = "names/"
+"""By number of a machine that is one of a group."""
 
 
 class Store(pulumi.ComponentResource):
@@ -32,9 +34,10 @@ class Store(pulumi.ComponentResource):
         bucket: str,
         region: str,
         account: pulumi.Input[str],
+        names: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`account`: e-mail of the nodes' service account."""
+        """`account`: e-mail of the nodes' service account; `names`: whether machines ask who they are."""
         super().__init__("clusterwright:gcp:Store", name, None, opts)
         own = pulumi.ResourceOptions(parent=self)
         made = gcp.storage.Bucket(
@@ -47,7 +50,8 @@ class Store(pulumi.ComponentResource):
             force_destroy=True,
             opts=own,
         )
-        for may, (role, prefixes) in _MAY.items():
+        for may, (role, always) in _MAY.items():
+            prefixes = (*always, _NAMES) if names and may == "read" else always
             gcp.storage.BucketIAMMember(
                 f"{name}-{may}",
                 bucket=made.name,
