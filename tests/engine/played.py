@@ -102,10 +102,7 @@ class PlayedClusters:
             {**keys, **cluster.host_keys},
             gates.read_text() if gates.exists() else ACCEPTED,
             cluster.members,
-            {
-                node: planned.get(node) or f"10.40.9.{place}"
-                for place, node in enumerate(cluster.members, 4)
-            },
+            {node: planned.get(node) or f"10.40.9.{place}" for place, node in enumerate(cluster.members, 4)},
         )
 
 
