@@ -29,7 +29,7 @@ storage:
 """
 
 
-_HALL = """\
+HALL = """\
 cluster: hall
 site:
   provider: onprem
@@ -67,7 +67,7 @@ storage:
 
 def described(nodes: int) -> str:
     """A cluster with this many compute nodes; without a number, 10,000 in racks of a described room."""
-    return _DESCRIPTION.format(nodes=nodes) if nodes else _HALL
+    return _DESCRIPTION.format(nodes=nodes) if nodes else HALL
 
 
 def results() -> Iterator[Result]:

@@ -6,6 +6,7 @@ import time
 import tracemalloc
 
 import pytest
+from bench.core import HALL
 
 from clusterwright.checks import check
 from clusterwright.handoff import Handoff, from_plan
@@ -55,37 +56,9 @@ def test_memory() -> None:
     assert peak < 256 * 2**20
 
 
-_FLOOR = """
-cluster: hall
-site:
-  provider: onprem
-  network: 10.64.0.0/14
-  power_limit: 200 MW
-  rooms:
-    hall:
-      rack: {units: 48, power_limit: 400 kW, pdus: {a: {limit: 400 kW}, b: {limit: 400 kW}}}
-      rows: {a: {racks: "a[001-320]"}, m: {racks: "m[1-2]"}}
-pools:
-  head:
-    roles: [controller, storage]
-    machine: generic-x86-32c
-    racks: {names: m1, nodes_per_rack: 1, first_unit: 1}
-  login:
-    roles: login
-    machine: generic-x86-16c
-    count: 2
-    racks: {names: "m[1-2]", nodes_per_rack: 1, first_unit: 9}
-  gpu:
-    roles: compute
-    machine: hgx-h100-8gpu
-    nodes: "gpu[00001-10000]"
-    racks: {names: "a[001-320]", nodes_per_rack: 32, first_unit: 2, units: 1, plugs: [a, b]}
-"""
-
-
 def test_ten_thousand_described_machines_are_planned_and_drawn() -> None:
-    loaded = loads(_FLOOR)
-    nodes = [f"gpu{n:05d}" for n in range(1, 10_001)]
+    loaded = loads(HALL)
+    nodes = [f"gpu-{n:03d}" for n in range(1, 10_001)]
     lines = (f"{node},0c42a1{n:06x},10.65.{n >> 8}.{n & 255}" for n, node in enumerate(nodes))
     file, findings = parse_machines("\n".join(["node,mac,address", *lines]), "hall.csv")
     assert isinstance(loaded.spec.site, OnpremSite) and findings == []
