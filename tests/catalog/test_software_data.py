@@ -12,7 +12,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from clusterwright.catalog.machines import gpu_models, machines
-from clusterwright.catalog.software import Package, Release, accepts, catalog
+from clusterwright.catalog.software import accepts, catalog
+from clusterwright.catalog.software_rows import Package, Release
 from clusterwright.catalog.table import DATA, Row, rows
 
 TABLES = ["components", "defaults", "hardware_rules", "packages", "releases", "repositories", "rules"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clusterwright.catalog.software import Package, Release, SoftwareCatalog, accepts, parsed
+from clusterwright.catalog.software import SoftwareCatalog, accepts, parsed
+from clusterwright.catalog.software_rows import Package, Release
 from clusterwright.plan.software.lock import Locked, Source
 from clusterwright.plan.software.prefer import preferred_of
 from clusterwright.plan.software.problem import (

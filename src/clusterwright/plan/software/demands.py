@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from clusterwright.catalog.software import Rule, SoftwareCatalog, accepts
+from clusterwright.catalog.software import SoftwareCatalog, accepts
+from clusterwright.catalog.software_rows import Rule
 from clusterwright.plan.software.prefer import needed_first, preferred_of, ranked
 from clusterwright.plan.software.presence import Presence
 from clusterwright.plan.software.problem import Candidate, Case, Demand, Problem, always, identifier_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from clusterwright.catalog.software import HardwareRule, SoftwareCatalog
+from clusterwright.catalog.software import SoftwareCatalog
+from clusterwright.catalog.software_rows import HardwareRule
 from clusterwright.plan.software.traits import PoolFacts
 from clusterwright.plan.software.wish import Wish
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from clusterwright.catalog.software import Release
+from clusterwright.catalog.software_rows import Release
 from clusterwright.plan.software.reason import Reason
 
 

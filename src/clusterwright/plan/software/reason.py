@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clusterwright.catalog.software import HardwareRule, Rule
+from clusterwright.catalog.software_rows import HardwareRule, Rule
 from clusterwright.plan.software.question import Given
 from clusterwright.plan.software.wish import Wish
 

@@ -9,7 +9,8 @@ from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from clusterwright.catalog.software import Release, SoftwareCatalog, accepts
+from clusterwright.catalog.software import SoftwareCatalog, accepts
+from clusterwright.catalog.software_rows import Release
 from clusterwright.finding import Finding, Where
 
 CHANNELS = frozenset(["lts", "production", "feature"])
