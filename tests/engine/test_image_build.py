@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 
@@ -59,6 +60,8 @@ def test_a_build_that_was_killed_goes_on_and_the_next_has_nothing_to_do(
     built(account, REGION, digest)
     before = operator.deeds
     assert operator.run(*build)[0] == "every image is there already\n"
+    said = operator.run(*build, "--json")[0].splitlines()
+    assert json.loads(said[-1]) == {"outcome": {"cluster": "cloudy", "ok": True, "built": []}}
     assert operator.deeds == before
     assert operator.run("image", "remove", "--of", "cloudy.yaml", "--unused")[0].startswith(
         "1 images removed"

@@ -17,6 +17,7 @@ from clusterwright.spec.site import AwsSite, GcpSite
 class CloudImages:
     """One region or project, as a description sees it."""
 
+    cluster: str
     stock: Images
     wanted: tuple[str, ...]
     """Digests of the images of the description's software."""
@@ -35,7 +36,9 @@ def cloud_images(source: Source) -> CloudImages | None:
         raise refuse("CW7104", where("site"), what, "Name a description of AWS or Google Cloud")
     refuse_without_sdk(site.provider, where("site"))
     images = baked(prepared.handoff, prepared.files, source.file.parent)
-    return CloudImages(_stock(site), tuple(sorted({one.recipe.digest for one in images})))
+    return CloudImages(
+        description.spec.cluster, _stock(site), tuple(sorted({one.recipe.digest for one in images}))
+    )
 
 
 def _stock(site: AwsSite | GcpSite) -> Images:

@@ -28,8 +28,8 @@ class Machines(Protocol):
     def ground(self, lock: Lock) -> Mapping[str, Ground]:
         """What only the edge knows of each site; reserves what has to be reserved. Idempotent."""
 
-    def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
-        """Bake the image `key` of this cluster's nodes unless it is there already."""
+    def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> str | None:
+        """Bake the image `key` of this cluster's nodes; its digest, or None where it was there already."""
 
     def ensure(
         self, handoff: Handoff, images: Mapping[str, str], report: Report, user_data: str = ""

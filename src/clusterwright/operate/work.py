@@ -93,12 +93,14 @@ class Work:
         for node in sorted(nodes):
             report(Event("reboot", "changed", "booted", node))
 
-    def bake(self, nodes: Collection[str], report: Report) -> None:
-        """The images of these nodes, before anything that runs is taken away."""
-        for key, image in self.desired.images.items():
-            if {*nodes} & {*image.nodes}:
-                bake = partial(self._install, image, report)
-                self.machines.ensure_image(self.handoff, key, bake, report)
+    def bake(self, nodes: Collection[str], report: Report) -> tuple[str, ...]:
+        """The images of these nodes, before anything that runs is taken away; digests of what was baked."""
+        baked = [
+            self.machines.ensure_image(self.handoff, key, partial(self._install, image, report), report)
+            for key, image in self.desired.images.items()
+            if {*nodes} & {*image.nodes}
+        ]
+        return tuple(digest for digest in baked if digest)
 
     def _install(self, image: Image, report: Report, builder: Target) -> None:
         install(self.desired, image, builder, report)

@@ -79,12 +79,13 @@ def _run_build(arguments: argparse.Namespace) -> int:
         if cloud:
             from clusterwright.operate.stack.images import build
 
-            made = build(source, cloud, report)
+            name, made = cloud.cluster, build(source, cloud, report)
         else:
             with begun(source) as work:
-                work.bake(set(work.handoff.by_name), report)
-                made = tuple(work.desired.images)
-    if not arguments.json:
+                name, made = work.handoff.name, work.bake(set(work.handoff.by_name), report)
+    if arguments.json:
+        print(json.dumps({"outcome": {"cluster": name, "ok": True, "built": list(made)}}))
+    else:
         print("\n".join(f"{digest}  built" for digest in made) or "every image is there already")
     return FINE
 

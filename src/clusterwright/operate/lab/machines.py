@@ -56,11 +56,11 @@ class LabMachines:
             for site, part in zip(self.sites, parts, strict=False)
         }
 
-    def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> None:
+    def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> str | None:
         base = _base(handoff)
         digest = _on_base(key, base)
         if image_path(self.home, digest):
-            return
+            return None
         report(Event("image", "started", "installing everything that a node may need, once"))
         bake(
             self.home,
@@ -71,6 +71,7 @@ class LabMachines:
             binds=self._binds(handoff),
         )
         report(Event("image", "ok", "baked"))
+        return digest
 
     def ensure(
         self, handoff: Handoff, images: Mapping[str, str], report: Report, user_data: str = ""

@@ -59,8 +59,9 @@ class OwnMachines:
     def ground(self, _lock: Lock) -> Mapping[str, Ground]:
         return dict.fromkeys(self.sites, self._record.ground())
 
-    def ensure_image(self, _handoff: Handoff, _key: str, _install: Install, _report: Report) -> None:
+    def ensure_image(self, _handoff: Handoff, _key: str, _install: Install, _report: Report) -> str | None:
         """Machines of one's own have their system on their disks."""
+        return None
 
     def ensure(
         self, handoff: Handoff, _images: Mapping[str, str], report: Report, _user_data: str = ""
