@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,11 @@ def test_no_secret_stands_where_others_read(desk: Desk) -> None:
         *store(desk).rglob("*"),
         *(desk.state / "clusterwright/lab/labs/pulled/nodes").glob("*/upper/var/lib/cloud/**/*"),
     ]
-    assert not [file for file in public if file.is_file() and key in file.read_bytes()]
+    told = []
+    for file in public:
+        with suppress(FileNotFoundError, IsADirectoryError):  # nodes go on reporting
+            told += [file] if key in file.read_bytes() else []
+    assert not told
 
 
 def test_a_slow_network_is_found_by_the_cluster_itself_and_its_node_is_drained(desk: Desk) -> None:
