@@ -26,6 +26,7 @@ CASES = [
     ("gb200-nvl72", "26.05"),
     ("onprem-mi300x", "24.11"),
     ("onprem-mi300x-roce", "24.11"),
+    ("onprem-netboot", "24.11"),
 ]
 INDEX = "files.txt"
 

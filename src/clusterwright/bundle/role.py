@@ -55,6 +55,7 @@ ORDER = (
     "slurm_login",
     "slurm_rest",
     "monitoring",
+    "network_boot",
 )
 """Roles in the order in which they configure a node."""
 

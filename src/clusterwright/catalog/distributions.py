@@ -36,7 +36,7 @@ class Distribution:
     python: str
     parts: Mapping[str, Part]
     """`base`, `pull`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
-    `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`."""
+    `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`, `network-boot`."""
     source: str
     date: str
 

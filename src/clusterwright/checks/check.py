@@ -12,6 +12,7 @@ from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.checks import (
     amazon,
     bmc,
+    boot,
     buckets,
     budget,
     capacity,
@@ -78,6 +79,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     machine_file,
     starts,
     bmc,
+    boot,
     cloud,
     money,
     capacity,

@@ -14,7 +14,7 @@ from clusterwright.plan.aws.build import NO_GROUP
 from clusterwright.plan.images import is_built
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.pool import Role
-from clusterwright.spec.site import AwsSite, GcpSite
+from clusterwright.spec.site import AwsSite, GcpSite, OnpremSite
 
 _AMAZONS_IMAGE = re.compile(r"ami-[0-9a-f]{8,17}|resolve:ssm:/[A-Za-z0-9_./:-]+")
 _LARGEST_DISK = 64 * 1024
@@ -99,7 +99,8 @@ def cloud_only(outline: Outline) -> Iterator[Problem]:
         site = outline.sites.get(outline.site_names[name] or "")
         if site is None or site.provider in CLOUDS:
             continue
-        for key in ("image", "disk"):
+        boots = isinstance(site, OnpremSite)  # what it boots over the network is judged by CW1700
+        for key in ("disk",) if boots else ("image", "disk"):
             if getattr(pool, key) is not None:
                 what = f"'{key}' is for machines of a cloud, and the site is of '{site.provider}'"
                 yield Problem(f"pools.{name}.{key}", what, "Leave it out")

@@ -47,7 +47,7 @@ class Handoff:
     cluster: Mapping[str, Any]
     """`name`, `domain`, `users`, `surroundings`, `hooks`, `converge`."""
     site: Mapping[str, Any]
-    """By name: `provider`, `network`, `place`, `simulated`."""
+    """By name: `provider`, `network`, `place`, `simulated`; `boot` where machines boot over the network."""
     hardware: Mapping[str, Hardware]
     nodes: tuple[Node, ...]
     fabric: Mapping[str, Any]

@@ -58,6 +58,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
                 "network": site.network,
                 "place": site.place,
                 "simulated": site.ground.simulated,
+                **_boot(plan, site.name),
             }
             for site in plan.sites
         },
@@ -83,6 +84,16 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         software=software_section(plan),
         machines=_machines(plan),
     )
+
+
+def _boot(plan: ClusterPlan, name: str) -> dict[str, object]:
+    """How a site's machines boot over the network, where they do."""
+    site = plan.spec.sites.get(name) or plan.spec.site
+    if not isinstance(site, OnpremSite) or site.boot is None:
+        return {}
+    pools = {node.pool for node in plan.nodes if node.site == name}
+    images = {pool: image for pool in sorted(pools) if (image := plan.spec.pools[pool].image)}
+    return {"boot": {**site.boot.model_dump(), "images": images}}
 
 
 def _machines(plan: ClusterPlan) -> dict[str, dict[str, object]]:

@@ -62,6 +62,18 @@ class ClusterSection(_Closed):
     converge: Literal["push", "pull"] = "push"
 
 
+class BootSection(_Closed):
+    """How machines boot over the network. `dhcp_server`: one that is there already. `images`: by pool."""
+
+    dhcp_server: str | None
+    unknown: str | None
+    gateway: str | None
+    name_servers: list[str]
+    http_port: int
+    arguments: list[str]
+    images: dict[str, str]
+
+
 class SiteSection(_Closed):
     """Where nodes are. `simulated`: they only play their machine type."""
 
@@ -69,6 +81,7 @@ class SiteSection(_Closed):
     network: str
     place: str
     simulated: bool
+    boot: BootSection | None = None
 
 
 class FabricSection(_Closed):

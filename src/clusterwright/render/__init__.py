@@ -10,7 +10,7 @@ __all__ = ["NodeFile", "render"]
 
 def render(handoff: Handoff) -> tuple[NodeFile, ...]:
     """Every whole-cluster file, sorted by path. Raises Refused for a Slurm release that is not supported."""
-    from clusterwright.render import database, ends, hosts, monitoring, node, slurm, stack
+    from clusterwright.render import boot, database, ends, hosts, monitoring, node, slurm, stack
     from clusterwright.render.release import release
 
     slurm_release = release(str(handoff.scheduler["release"]))
@@ -21,6 +21,7 @@ def render(handoff: Handoff) -> tuple[NodeFile, ...]:
         *node.files(handoff, slurm_release, served),
         *stack.files(handoff),
         *hosts.files(handoff),
+        *boot.files(handoff),
         *ends.files(handoff),
         *monitoring.files(handoff, slurm_release),
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clusterwright.spec import (
     aws_storage,
+    boot,
     buckets,
     capacity,
     cluster,
@@ -76,6 +77,11 @@ FORMS: Mapping[str, Form] = {
     ),
     site.KMS_KEY: Form(
         "ARN of a KMS key", "Write it whole, for instance `arn:aws:kms:us-east-2:123456789012:key/ID`"
+    ),
+    boot.ADDRESS: Form("IPv4 address", "Write it as 10.70.0.1"),
+    boot.RANGE: Form("range of IPv4 addresses", "Write the lowest and the highest, 10.70.0.240-10.70.0.250"),
+    boot.ARGUMENT: Form(
+        "argument for the kernel", "Write one word for each, for instance `console=ttyS1,115200n8`"
     ),
     site.MACHINE_FILE: Form(
         "name of a CSV file", "Name a file beside the description, for instance `machines.csv`"

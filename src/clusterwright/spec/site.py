@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.bmc import Bmc
+from clusterwright.spec.boot import Boot
 from clusterwright.spec.floor import Device, Room
 from clusterwright.spec.machines import CREDENTIALS, MachineFile
 from clusterwright.spec.name import Label
@@ -196,6 +197,8 @@ class OnpremSite(_Site):
     the name of a variable. Never the password itself."""
     bmc: Bmc = Bmc()
     """How the BMCs are reached."""
+    boot: Boot | None = None
+    """How the machines boot over their network. Without it nothing is served to machines that boot."""
     rooms: dict[Label, Room] = {}
     """Rooms with their rows and racks; without any, racks are those that pools and switches name."""
     devices: dict[Label, Device] = {}

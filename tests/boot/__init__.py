@@ -1,0 +1,1 @@
+"""Machines that boot over the network of their controller."""
