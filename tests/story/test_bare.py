@@ -31,7 +31,7 @@ pytestmark = pytest.mark.lab
 
 DESCRIPTION = """\
 cluster: bare
-site: {provider: onprem, network: NETWORK}
+site: {provider: onprem, network: NETWORK, machines: machines.csv, boot: {}}
 pools:
   head: {roles: [controller, login, compute], machine: generic-x86-2c, partitions: main}
   box: {roles: compute, machine: generic-x86-2c, partitions: main, nodes: "box[1-3]"}
@@ -39,6 +39,12 @@ users:
   ada: {uid: 2001}
 software: {distribution: debian-13, monitoring: false}
 scheduler: {accounting: false}
+"""
+MACHINES = """\
+node,mac
+box1,0c:42:a1:00:00:01
+box2,0c:42:a1:00:00:02
+box3,0c:42:a1:00:00:03
 """
 PASSWORD = "as it came from the factory"
 # What an installer leaves behind: a person who may use sudo with a password, and a clock that is kept.
@@ -94,6 +100,7 @@ def floor(desk: Desk) -> Iterator[Floor]:
     digest = hashlib.sha256(f"bare {INSTALLED}".encode()).hexdigest()[:16]
     try:
         image = bake(home, digest, _installed, lambda *_: None)
+        (desk.folder / "machines.csv").write_text(MACHINES)
         desk.describe(DESCRIPTION.replace("NETWORK", str(lab.reserve().subnet)))
         handoff = prepare(described(Source(desk.folder / "cluster.yaml"))).handoff
         for node in handoff.nodes[:3]:
@@ -207,5 +214,7 @@ def test_up_brings_them_to_an_accepted_cluster(desk: Desk, floor: Floor) -> None
     assert desk.outcome("up", "cluster.yaml")["accepted"]
     said = desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-N2", "hostname")
     assert sorted(said.split()) == ["box1", "head"]
+    boots = "systemctl is-active clusterwright-boot-dhcp clusterwright-boot-http"
+    assert floor.on("head", f"{boots} && ! systemctl is-active --quiet nginx") == "active\nactive\n"
     outcome = desk.outcome("up", "cluster.yaml")
     assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
