@@ -198,3 +198,13 @@ def test_rpm_itself_says_which_version_is_newer() -> None:
     wanted = ["driver=3:580.95.05-1.el9", "nccl=2.29-1"]
     differing = {"driver": "3:580.167.08-1.el9", "nccl": "2.28-1"}
     assert look.newer_packages(wanted, differing, look.Rpms()) == ["driver"]
+
+
+def test_what_the_site_keeps_is_told_apart_and_is_no_drift(file: Path) -> None:
+    nothing: dict[str, Any] = {"files": [], "directories": [], "units": [], "packages": [], "users": []}
+    asked = {**nothing, "held": [], "package_format": "deb"}
+    observed = {**asked, "files": [row(file, "two\n")], "packages": ["no-such-package=1.0"]}
+    seen = look.look({**asked, "observed": observed})
+    assert seen["observed"] == [f"{file}: content", "package no-such-package: not installed"]
+    assert seen["drift"] == [] and seen["packages"] == {}
+    assert look.look(asked)["observed"] == []

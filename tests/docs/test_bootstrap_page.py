@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 from clusterwright.cli.parser import parse
 from clusterwright.operate.prepare import described, prepare
@@ -27,10 +28,13 @@ def test_the_page_has_its_commands() -> None:
 
 
 def test_the_description_plans(tmp_path: Path) -> None:
-    [text] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-    (tmp_path / "shed.yaml").write_text(text)
-    nodes = prepare(described(Source(tmp_path / "shed.yaml"))).handoff.nodes
-    assert [node.name for node in nodes][:2] == ["head", "gpu001"]
+    whole, kept = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+    for pools in ({}, kept["pools"]):
+        text = yaml.safe_dump({**whole, "pools": {**whole["pools"], **pools}}, sort_keys=False)
+        (tmp_path / "shed.yaml").write_text(text)
+        found = prepare(described(Source(tmp_path / "shed.yaml")))
+        assert [node.name for node in found.handoff.nodes][:2] == ["head", "gpu001"]
+        assert "CW1687" not in {finding.code for finding in found.findings}
 
 
 def test_the_login_is_the_one_that_the_playbook_makes() -> None:

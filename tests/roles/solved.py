@@ -29,7 +29,7 @@ cluster: probe
 site: {site}
 pools:
   controller: {{roles: [controller, login], machine: {small}, {one}}}
-  gpu: {{roles: compute, machine: {machine}, {two}}}
+  gpu: {{roles: compute, machine: {machine}, {two}, ansible_roles: {roles}}}
 software: {{distribution: {distribution}, versions: {versions}, containers: {containers}}}
 {more}
 """
@@ -44,6 +44,7 @@ def handoff(
     more: str = "",
     provider: str = "onprem",
     containers: bool = False,
+    roles: str = "{}",
 ) -> Handoff:
     own = provider == "onprem"
     text = _TEXT.format(
@@ -56,6 +57,7 @@ def handoff(
         versions=versions,
         containers=str(containers).lower(),
         more=more,
+        roles=roles,
     )
     spec = loads(text).spec
     lock = answer(asked(Outline(spec, {}), lambda path: Where(path=path)))

@@ -37,8 +37,8 @@ def nouns(kind: type[Described] = Described) -> Iterator[type[Described]]:
 
 
 def words(annotation: Any) -> Iterator[str]:
-    """Those of which a key takes one; a list of them may have any."""
-    if get_origin(annotation) is list:
+    """Those of which a key takes one; a list or a mapping of them may have any."""
+    if get_origin(annotation) in (list, dict):
         return
     if get_origin(annotation) is Literal:
         yield from (word for word in get_args(annotation) if isinstance(word, str))

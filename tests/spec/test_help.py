@@ -54,8 +54,8 @@ def test_a_field_with_a_unit() -> None:
 
 def test_a_noun_names_what_is_inside() -> None:
     assert field("pools.*").meaning.endswith(
-        "Inside: roles, machine, count, nodes, site, features, partitions, versions, capacity, image, disk, "
-        "placement, max_distance, group, mig, racks, purchase"
+        "Inside: roles, machine, count, nodes, site, features, partitions, versions, ansible_roles, "
+        "capacity, image, disk, placement, max_distance, group, mig, racks, purchase"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterwright.bundle import shares
-from clusterwright.bundle.role import Facts
+from clusterwright.bundle.role import Facts, roles
 from clusterwright.catalog import lustre, mig
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.selinux import rules_for
@@ -68,6 +68,11 @@ def stack_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:
     return handoff.software["stacks"].get(node.pool, {})  # type: ignore[no-any-return]  # a section is plain JSON
 
 
+def treatments(handoff: Handoff, node: Node) -> Mapping[str, str]:
+    """Ansible roles of a node that are not managed: `observe` or `skip`."""
+    return handoff.software.get("treatments", {}).get(node.pool, {})  # type: ignore[no-any-return]  # plain JSON
+
+
 def instances_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:
     """What each GPU of a node is cut into, by its minor; empty where jobs get whole GPUs only."""
     cut = handoff.scheduler["mig"].get(node.pool, {}) if "compute" in node.roles else {}
@@ -108,12 +113,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "images": handoff.software["images"],
         "shares": handoff.storage["shares"],
         "served": sorted(path for path, row in handoff.storage["shares"].items() if row["kind"] == "served"),
-        "mount_units": [
-            mount.unit
-            for mount in shares.mounts(
-                handoff, node, ("served", "nfs", "lustre", "cephfs", "weka", *shares.BUCKETS)
-            )
-        ],
+        "mount_units": [mount.unit for mount in shares.mounts(handoff, node, _mounted_kinds(handoff, node))],
         "lustre": _lustre(handoff, node),
         "weka": list(shares.of_kind(handoff, node, "weka").values()),
         "site": node.site,
@@ -141,6 +141,12 @@ def _lustre(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "settings": lustre.settings(handoff.hardware[node.machine], networks),
         "units": [mount.unit for mount in shares.mounts(handoff, node, ("lustre",))],
     }
+
+
+def _mounted_kinds(handoff: Handoff, node: Node) -> set[str]:
+    """Kinds of share for which there are mount units of ours."""
+    kept = treatments(handoff, node)
+    return {kind for role in roles() if role.name not in kept for kind in role.mounts}
 
 
 def _first_controller(handoff: Handoff) -> str:

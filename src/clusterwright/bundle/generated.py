@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from clusterwright.bundle import repositories, shares
-from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, instances_of, stack_of
+from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, instances_of
 from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health, software
@@ -60,9 +60,11 @@ def attached(handoff: Handoff, texts: Mapping[str, str]) -> Iterator[NodeFile]:
         yield from manager.files(Repository("slurm", row, texts[row["key"]]))
 
 
-def vendors(handoff: Handoff, node: Node, texts: Mapping[str, str]) -> Iterator[NodeFile]:
+def vendors(
+    handoff: Handoff, node: Node, stack: Mapping[str, Any], texts: Mapping[str, str]
+) -> Iterator[NodeFile]:
     """Repositories of what is locked for a node, and pins, so that no upgrade moves it."""
-    stack, manager = stack_of(handoff, node), repositories.manager(handoff)
+    manager = repositories.manager(handoff)
     architecture = handoff.hardware[node.machine].architecture
     # A mirror has every package of the lock, also those that a distribution carries.
     named = {row["repository"] for row in stack.values()} | ({MIRROR} if stack else set())
@@ -110,16 +112,19 @@ def started_with_versions(stack: Mapping[str, Any]) -> Iterator[NodeFile]:
                 yield NodeFile(path, text, (), affects=(f"{service}:restart",))
 
 
-def users(handoff: Handoff) -> tuple[WantedUser, ...]:
-    """People, and the system users: whom acceptance jobs run as, and Slurm's, where no package makes it."""
+def system_users(handoff: Handoff) -> tuple[WantedUser, ...]:
+    """Whom acceptance jobs run as, and Slurm's user, where no package makes it."""
     system = [WantedUser(SYSTEM_USER, SYSTEM_UID, f"/home/{SYSTEM_USER}", "/bin/sh")]
     if repositories.package_format(handoff) == "rpm":
         system.append(WantedUser("slurm", _SLURM_UID, "/var/lib/slurm", "/sbin/nologin"))
-    people = (
+    return tuple(system)
+
+
+def people(handoff: Handoff) -> tuple[WantedUser, ...]:
+    return tuple(
         WantedUser(name, user["uid"], f"/home/{name}", "/bin/bash", (ADMINS,) if user["admin"] else ())
         for name, user in sorted(handoff.cluster["users"].items())
     )
-    return (*system, *people)
 
 
 def accounting(handoff: Handoff) -> Mapping[str, object]:

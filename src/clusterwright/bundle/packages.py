@@ -26,7 +26,12 @@ _IN_SCHEDMDS_CORE = {"slurm-wlm-mysql-plugin", "slurm-wlm-jwt-plugin"}
 
 
 def packages_of(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role]) -> tuple[str, ...]:
-    """Packages of the roles' parts, of the lock (`name=version`) and of the description; sorted."""
+    """Packages of the roles, and of the description; sorted."""
+    return tuple(sorted({*packages_of_roles(handoff, node, facts, roles), *handoff.software["packages"]}))
+
+
+def packages_of_roles(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role]) -> set[str]:
+    """Packages of the roles' parts, and of the lock (`name=version`)."""
     roles = tuple(roles)
     parts = distribution(handoff.software["distribution"]).parts
     rows = (row for role in roles for row in role.parts if holds(row.get("when", {}), facts))
@@ -40,7 +45,7 @@ def packages_of(handoff: Handoff, node: Node, facts: Facts, roles: Iterable[Role
         for component in role.components_in(stack, facts)
         for package, version in stack[component["name"]]["packages"].items()
     )
-    return tuple(sorted({*names, *locked, *handoff.software["packages"]}))
+    return {*names, *locked}
 
 
 def held_by(installed: Mapping[str, Any], format: Format) -> tuple[str, ...]:

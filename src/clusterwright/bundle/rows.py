@@ -48,15 +48,17 @@ def groups(roles: Iterable[str], pool: str) -> list[str]:
 
 def question(wanted: Wanted | Kind) -> Mapping[str, Any]:
     """What `look` compares a node with."""
+    kind = wanted.kind if isinstance(wanted, Wanted) else wanted
     return {
+        **({"observed": question(kind.observed)} if kind.observed else {}),
         "files": looked_at(wanted.files),
         "directories": [
             {"path": d.path, "mode": d.mode, "owner": d.owner, "group": d.group} for d in wanted.directories
         ],
         "units": [{"name": u.name, "enabled": u.enabled, "active": u.active} for u in wanted.units],
         "packages": wanted.packages,
-        "held": (wanted.kind if isinstance(wanted, Wanted) else wanted).held,
-        "package_format": (wanted.kind if isinstance(wanted, Wanted) else wanted).package_format,
+        "held": kind.held,
+        "package_format": kind.package_format,
         "users": [
             {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": u.groups}
             for u in wanted.users

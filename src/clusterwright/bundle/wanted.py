@@ -78,6 +78,8 @@ class Kind:
     """Accounts and associations of Slurm's database, where this kind of node keeps it."""
     roles_digest: str
     """Of the roles, playbooks and modules themselves."""
+    observed: Kind | None = None
+    """What roles that the site keeps itself would bring: it is looked at, and never placed."""
 
     @cached_property
     def digest(self) -> str:
@@ -92,6 +94,7 @@ class Kind:
                 "users": [(u.name, u.uid, u.home, u.shell, u.groups) for u in self.users],
                 "accounting": self.accounting,
                 "roles_digest": self.roles_digest,
+                **({"observed": self.observed.digest} if self.observed else {}),
             }
         )
 

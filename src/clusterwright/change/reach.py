@@ -13,7 +13,8 @@ _ROLE_OF_UNIT = {
     "slurmd": "compute",
     "sackd": "login",
 }
-_BY_POOL = "scheduler.mig"
+_BY_POOL = {"scheduler.mig": "compute", "software.treatments": ""}
+"""Properties by pool, and the role of the nodes that they are for; nothing is for all of a pool."""
 _ON_THE_CONTROLLER = ("fabric.", "scheduler.")
 
 
@@ -26,8 +27,9 @@ def running(handoff: Handoff, unit: str) -> tuple[str, ...]:
 
 def reach(handoff: Handoff, path: str, name: str, units: tuple[str, ...]) -> tuple[str, ...]:
     """Nodes that a property touches: those of the daemons that restart, else where it is read."""
-    if path == _BY_POOL:
-        return tuple(node.name for node in handoff.with_role("compute") if node.pool == name)
+    if path in _BY_POOL:
+        role = _BY_POOL[path]
+        return tuple(n.name for n in handoff.nodes if n.pool == name and (not role or role in n.roles))
     if units:
         touched = {name for unit in units for name in running(handoff, unit)}
         return tuple(node.name for node in handoff.nodes if node.name in touched)

@@ -276,22 +276,31 @@ def stack() -> dict[str, str]:
         return {}
 
 
+def drift_of_all(wanted: dict[str, Any], differing: dict[str, str]) -> list[str]:
+    return [
+        *drift_of_directories(wanted["directories"]),
+        *drift_of_files(wanted["files"]),
+        *drift_of_packages(wanted["packages"], differing),
+        *drift_of_users(wanted["users"]),
+        *drift_of_units(wanted["units"]),
+    ]
+
+
+def observed(wanted: dict[str, Any], of: Debs | Rpms) -> list[str]:
+    """What differs of what the site keeps itself."""
+    return drift_of_all(wanted, differing_packages(wanted["packages"], of))
+
+
 def look(wanted: dict[str, Any]) -> dict[str, object]:
     of = Rpms() if wanted["package_format"] == "rpm" else Debs()
     differing = differing_packages(wanted["packages"], of)
     loose = loose_packages(wanted["held"], differing, of)
-    drift = [
-        *drift_of_directories(wanted["directories"]),
-        *drift_of_files(wanted["files"]),
-        *drift_of_packages(wanted["packages"], differing),
-        *(f"package {name}: an upgrade may move it" for name in loose),
-        *drift_of_users(wanted["users"]),
-        *drift_of_units(wanted["units"]),
-    ]
+    drift = drift_of_all(wanted, differing)
     return {
         "digest": applied(),
         "stack": stack(),
-        "drift": drift,
+        "drift": [*drift, *(f"package {name}: an upgrade may move it" for name in loose)],
+        "observed": observed(wanted["observed"], of) if "observed" in wanted else [],
         "packages": differing,
         "loose": loose,
         "newer": newer_packages(wanted["packages"], differing, of),

@@ -19,6 +19,8 @@ class NodeResult:
     failed_task: str = ""
     message: str = ""
     drift: tuple[str, ...] = ()
+    observed: tuple[str, ...] = ()
+    """What differs of roles that the site keeps itself."""
 
 
 @dataclass(frozen=True)

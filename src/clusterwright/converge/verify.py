@@ -38,6 +38,8 @@ class Verified:
     """Components of the lock that it was last told to have, with their versions."""
     loose: tuple[str, ...] = ()
     """Locked packages that an upgrade may move."""
+    observed: tuple[str, ...] = ()
+    """What differs of roles that the site keeps itself: it is told, and left."""
     unreachable: str = ""
     """Why it did not answer, in SSH's words."""
 
@@ -90,6 +92,7 @@ def _ask(target: Target, wanted: Wanted, timeout: float) -> Verified:
         tuple(answer["since_boot"]),
         answer["stack"],
         tuple(answer["loose"]),
+        tuple(answer["observed"]),
     )
 
 

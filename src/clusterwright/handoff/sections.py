@@ -296,6 +296,8 @@ class SoftwareSection(_Closed):
     stacks: dict[str, dict[str, ComponentSection]]
     repositories: dict[str, dict[str, VendorRepositorySection]]
     module_signing: ModuleSigningSection | None = None
+    treatments: dict[str, dict[str, Literal["observe", "skip"]]] = {}
+    """Pool → Ansible role that the site keeps itself."""
 
 
 class BmcSection(_Closed):

@@ -29,8 +29,18 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
         "monitoring": wishes.monitoring,
         "stacks": _stacks(plan.lock, mirror),
         "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
+        **({"treatments": treatments} if (treatments := _treatments(plan)) else {}),
         **({"module_signing": wishes.module_signing.model_dump()} if wishes.module_signing else {}),
     }
+
+
+def _treatments(plan: ClusterPlan) -> dict[str, Mapping[str, str]]:
+    """Pool → Ansible role → `observe` or `skip`, where the site keeps a role itself."""
+    kept: dict[str, Mapping[str, str]] = {
+        name: {role: how for role, how in sorted(pool.ansible_roles.items()) if how != "manage"}
+        for name, pool in plan.spec.pools.items()
+    }
+    return {name: roles for name, roles in sorted(kept.items()) if roles}
 
 
 def _images(wishes: Software, lock: Lock) -> Mapping[str, Any] | None:

@@ -68,7 +68,7 @@ def configure(
                 for drifted in node.drift:
                     report(Event("verify", "progress", drifted, name))
         else:
-            results[name] = NodeResult("ok")
+            results[name] = NodeResult("ok", observed=node.observed)
             report(Event("verify", "ok", "as wanted", name))
     for phase, names in _by_phase(found, differing, full):
         run = desired.home.new_run("up")
@@ -85,8 +85,9 @@ def configure(
         for name, result in done.nodes.items():
             gone = dropped(desired.handoff, result.message) if result.status == "failed" else None
             message = f"{gone.what}. {gone.remedy}" if gone else result.message
-            drift = found[name].drift if found[name].applied else ()
-            results[name] = replace(result, message=message, drift=drift)
+            seen_before = found[name]
+            drift = seen_before.drift if seen_before.applied else ()
+            results[name] = replace(result, message=message, drift=drift, observed=seen_before.observed)
     return results
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clusterwright.accept.result import Acceptance
 from clusterwright.converge.result import NodeResult
-from clusterwright.finding import Finding
+from clusterwright.finding import Finding, Severity, Where
 from clusterwright.handoff import Handoff
+from clusterwright.spec.nodeset import fold
+
+_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -39,5 +42,21 @@ class Outcome:
         return tuple(sorted(name for name, node in self.nodes.items() if node.status == "changed"))
 
     @property
+    def observed(self) -> tuple[Finding, ...]:
+        """What differs of roles that the site keeps itself; nodes that are alike share a finding."""
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name, node in sorted(self.nodes.items()):
+            if node.observed:
+                alike.setdefault(node.observed, []).append(name)
+        return tuple(_kept(names, lines) for lines, names in alike.items())
+
+    @property
     def ok(self) -> bool:
         return not self.broken and not self.failed and (self.acceptance is None or self.acceptance.accepted)
+
+
+def _kept(nodes: Sequence[str], lines: Sequence[str]) -> Finding:
+    more = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+    what = f"observed, and left as it is: {'; '.join(lines[:_SHOWN])}{more}"
+    remedy = "The site keeps it (`ansible_roles`); `manage` in its place brings it to the description"
+    return Finding("CW8270", Where(path=fold(nodes)), what, remedy, Severity.NOTE)

@@ -34,7 +34,7 @@ def field(path: str) -> FieldHelp:
         raise _unknown(path, steps)
     first = parts[0]
     meaning = first.get("description") or shape.follow(first).get("description", "")
-    inside = list(dict.fromkeys(key for part in parts for key in shape.keys(part)))
+    inside = list(dict.fromkeys(key for part in parts for key in shape.names(part)))
     if inside:
         meaning = f"{meaning}\nInside: {', '.join(inside)}".strip()
     owners = shape.at(steps[:-1])

@@ -14,6 +14,7 @@ from clusterwright.spec.mig import Mig
 from clusterwright.spec.name import Label, NodeSet
 from clusterwright.spec.quantity import Bytes, Watts
 from clusterwright.spec.software import Versions
+from clusterwright.spec.treatment import AnsibleRole, Treatment
 
 MACHINE = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 IMAGE = r"^[a-z][A-Za-z0-9._/:-]{0,254}$"
@@ -78,6 +79,9 @@ class Pool(Described):
     """Partitions of the pool's compute nodes; without any, one partition named as the pool."""
     versions: Versions = {}
     """As `software.versions`, for this pool; instead of it where pools may differ, as in their driver."""
+    ansible_roles: dict[AnsibleRole, Treatment] = {}
+    """What the site keeps itself on these machines, by Ansible role: `observe` looks and says what differs,
+    `skip` does not even look. Without it, `manage`: it is installed and repaired."""
     capacity: Capacity | None = None
     """How a cloud is asked for these machines; without it, on demand."""
     image: Annotated[str, Field(pattern=IMAGE)] | None = None

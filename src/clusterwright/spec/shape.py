@@ -77,3 +77,9 @@ def members_by_tag(parts: list[Schema]) -> dict[str, Schema]:
 def keys(part: Schema) -> list[str]:
     """The fixed keys of a part, in the order of the description."""
     return list(dict.fromkeys(key for one in alternatives(part) for key in one.get("properties", {})))
+
+
+def names(part: Schema) -> list[str]:
+    """The keys that a part may have, where they are not free: fixed ones, and those of a mapping of a few."""
+    listed = [key for one in alternatives(part) for key in one.get("propertyNames", {}).get("enum", [])]
+    return list(dict.fromkeys([*keys(part), *listed]))

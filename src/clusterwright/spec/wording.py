@@ -99,7 +99,7 @@ def _found(value: object, path: Path) -> object:
 
 
 def _unknown_key(mistake: _Mistake) -> Words:
-    known = list(dict.fromkeys(key for part in mistake.owners for key in shape.keys(part)))
+    known = list(dict.fromkeys(key for part in mistake.owners for key in shape.names(part)))
     key = str(mistake.path[-1])
     close = get_close_matches(key, known, n=1, cutoff=0.6)
     remedy = f"Did you mean '{close[0]}'?" if close else f"Known here: {', '.join(known)}"
@@ -159,6 +159,8 @@ def _range(mistake: _Mistake) -> Words:
 
 
 def _one_of(mistake: _Mistake) -> Words:
+    if mistake.of_key:
+        return _unknown_key(mistake)
     value = mistake.value
     said = shown(value) if isinstance(value, str) else _kind(value)
     return "CW1105", f"{mistake.name} cannot be {said}", _suggest(str(value), mistake.parts)

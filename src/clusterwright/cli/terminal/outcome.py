@@ -22,7 +22,7 @@ def show_outcome(outcome: Outcome, *, as_json: bool, welcome: bool = False) -> N
     if as_json:
         print(json.dumps({"outcome": _as_json(outcome)}))
         return
-    show((*outcome.findings, *outcome.failed), as_json=False)
+    show((*outcome.findings, *outcome.observed, *outcome.failed), as_json=False)
     for line in _broken(outcome):
         print(line, file=sys.stderr)
     print(_headline(outcome))
@@ -52,7 +52,7 @@ def _as_json(outcome: Outcome) -> dict[str, object]:
         "accepted": acceptance.accepted if acceptance else None,
         "failed_gates": [asdict(gate) for gate in acceptance.failed] if acceptance else [],
         "failed": [finding.as_json() for finding in outcome.failed],
-        "findings": [finding.as_json() for finding in outcome.findings],
+        "findings": [finding.as_json() for finding in (*outcome.findings, *outcome.observed)],
     }
 
 

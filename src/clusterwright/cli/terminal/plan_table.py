@@ -27,7 +27,7 @@ def print_plan(plan: ClusterPlan) -> None:
         console.print(_headline(plan), highlight=False)
         console.print(_pools(figures))
         for name, words in _further(plan, figures):
-            console.print(f"[bold]{name:<12}[/bold]{words}", highlight=False, soft_wrap=True)
+            console.print(f"[bold]{name:<11}[/bold] {words}", highlight=False, soft_wrap=True)
     print("\n".join(line.rstrip() for line in lines.get().splitlines()))
 
 

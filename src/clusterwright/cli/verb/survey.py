@@ -28,6 +28,7 @@ _WORDS = {
     "replace": "files replaced",
     "units": "services changed",
     "logins": "logins made or changed",
+    "observed": "differ, and the site keeps them",
 }
 _SHOWN = 6
 

@@ -34,7 +34,8 @@ class Machine:
 
     seen: Mapping[str, Any]
     changes: Mapping[str, Sequence[str]]
-    """What `up` would do: `install`, `exchange`, `replace`, `write`, `units`, `logins`."""
+    """What `up` would do: `install`, `exchange`, `replace`, `write`, `units`, `logins`; and what it would
+    leave as it is, although it differs: `observed`."""
     lowered: tuple[str, ...] = ()
     """Packages of `exchange` whose version would go down."""
     applied: bool = False
@@ -81,6 +82,7 @@ def _changes(looked: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
             rows.setdefault("units", []).append(f"{what.removeprefix('unit ')} {how}")
         elif what.startswith(("user ", "group ")):
             rows.setdefault("logins", []).append(line)
+    rows["observed"] = looked["observed"]
     return {kind: sorted(set(lines)) for kind, lines in rows.items() if lines}
 
 

@@ -87,4 +87,9 @@ CODES: Mapping[str, Meaning] = {
         "A firewall of the site's own, for one, or a clock that nobody keeps.",
         "survey site.yaml, where firewalld runs on a compute node",
     ),
+    "CW8270": Meaning(
+        "What the site keeps itself differs from the description",
+        "Roles on `observe` are looked at and left: the note has what `manage` would change.",
+        "pools: {gpu: {ansible_roles: {nvidia_driver: observe}}}, where another driver is installed",
+    ),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from clusterwright.bundle.facts import treatments
 from clusterwright.finding import Finding, Severity, Where
 from clusterwright.handoff import Handoff, Node
 from clusterwright.operate.own.asking import Machine
@@ -73,7 +74,8 @@ def _slurm(case: _Case) -> Iterator[Finding]:
 def _software(case: _Case) -> Iterator[Finding]:
     wanted = case.handoff.software["stacks"].get(case.node.pool, {}).get("driver", {}).get("version")
     loaded = case.machine.seen["gpus"]["nvidia_driver"]
-    if wanted and loaded and loaded != wanted:
+    kept = "nvidia_driver" in treatments(case.handoff, case.node)
+    if wanted and loaded and loaded != wanted and not kept:
         what = f"the GPU driver {loaded} is loaded, and the lock has {wanted}"
         remedy = (
             f"`up` exchanges it and boots the machine; `versions: {{driver: {loaded}}}` keeps it, if it fits"
