@@ -22,22 +22,23 @@ ARGUMENTS = {
             "groups": {"type": "list", "elements": "str", "default": []},
         },
     },
+    "left_users": {"type": "list", "elements": "str", "default": []},
 }
 EXPIRED = "1970-01-02"
 OURS = "clusterwright-"
 """How the groups begin that have the wanted members and no other."""
 
 
-def plan(users: list, passwd: dict, groups: dict, made: dict) -> list:
-    """Commands that bring the logins from what they are to what they should be."""
+def plan(users: list, passwd: dict, groups: dict, made: dict, left: frozenset = frozenset()) -> list:
+    """Commands that bring the logins from what they are to what they should be, but for those that are left."""
     commands = []
     for name in sorted({group for user in users for group in user["groups"]} - set(groups)):
         commands.append(["groupadd", "--system", name])
     for user in users:
         commands.extend(_group(user, groups))
         commands.extend(_login(user, passwd.get(user["name"]), groups, made))
-    commands.extend(_leaving(users, groups))
-    wanted = {user["name"] for user in users}
+    commands.extend(_leaving(users, groups, left))
+    wanted = {user["name"] for user in users} | left
     for name in sorted(made):
         if name not in wanted and name in passwd and made[name] != "locked":
             commands.append(["usermod", "--lock", "--expiredate", EXPIRED, name])
@@ -74,11 +75,11 @@ def _login(user: dict, present, groups: dict, made: dict):
         yield ["usermod", "--append", "--groups", ",".join(missing), name]
 
 
-def _leaving(users: list, groups: dict):
+def _leaving(users: list, groups: dict, left: frozenset):
     wanted = {(group, user["name"]) for user in users for group in user["groups"]}
     for group in sorted(name for name in groups if name.startswith(OURS)):
         for member in groups[group].gr_mem:
-            if (group, member) not in wanted:
+            if (group, member) not in wanted and member not in left:
                 yield ["gpasswd", "--delete", member, group]
 
 
@@ -88,13 +89,14 @@ class People:
     def __init__(self, module) -> None:
         self.module = module
         self.users = module.params["users"]
+        self.left = frozenset(module.params["left_users"])
         self.folder = module.params["state_folder"]
 
     def run(self) -> list:
         passwd = {row.pw_name: row for row in pwd.getpwall()}
         groups = {row.gr_name: row for row in grp.getgrall()}
         made = state.recall(self.folder, state.PEOPLE)
-        commands = plan(self.users, passwd, groups, made)
+        commands = plan(self.users, passwd, groups, made, self.left)
         if not self.module.check_mode:
             self.remember(made)
             for command in commands:
@@ -110,7 +112,7 @@ class People:
     def remember_locked(self) -> None:
         names = {user["name"] for user in self.users}
         made = state.recall(self.folder, state.PEOPLE)
-        now = {name: "active" if name in names else "locked" for name in made}
+        now = {name: "active" if name in names else "locked" for name in made if name not in self.left}
         if now != made:
             state.note(self.folder, state.PEOPLE, now)
 

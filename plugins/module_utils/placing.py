@@ -37,6 +37,7 @@ ARGUMENTS = {
         "options": {**OWNERSHIP, "mode": {"type": "str", "default": "0755"}},
     },
     "remove_stale": {"type": "bool", "default": False},
+    "left_files": {"type": "list", "elements": "path", "default": []},
 }
 
 
@@ -145,11 +146,12 @@ class Placing:
     def remove_stale(self) -> None:
         placed = state.recall(self.folder, state.PLACED)
         wanted = {row["path"] for row in self.parameters["files"]}
-        stale = sorted(path for path in placed if path not in wanted)
+        left = set(self.parameters["left_files"])
+        stale = sorted(path for path in placed if path not in wanted and path not in left)
         present = [path for path in stale if os.path.lexists(path)]
         self.paths.extend(present)
         self.diff.extend({"before_header": path, "after_header": "/dev/null"} for path in present)
-        if self.module.check_mode or not stale:
+        if self.module.check_mode or not set(placed) - wanted:
             return
         state.owe(self.folder, [affected for path in present for affected in placed[path]])
         for path in present:

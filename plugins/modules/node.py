@@ -98,6 +98,16 @@ options:
     description: Remove files that an earlier run placed and that O(files) no longer has.
     type: bool
     default: false
+  left_files:
+    description: Files that an earlier run placed and that are somebody else's now, neither kept nor removed.
+    type: list
+    elements: path
+    default: []
+  left_users:
+    description: Logins that an earlier run made and that are somebody else's now, neither kept nor locked.
+    type: list
+    elements: str
+    default: []
   users:
     description: Logins; when this is given, it is the whole list.
     type: list

@@ -109,7 +109,8 @@ def test_strangers_in_our_groups_are_named_and_in_others_left(monkeypatch: pytes
         grp, "getgrall", lambda: [grp.struct_group((name, "x", 9, who)) for name, who in rows]
     )
     wanted = [person(name="ada", groups=["clusterwright-admin"])]
-    assert look.drift_of_groups(wanted) == ["group clusterwright-admin: eve should not be in it"]
+    assert look.drift_of_groups(wanted, set()) == ["group clusterwright-admin: eve should not be in it"]
+    assert look.drift_of_groups(wanted, {"eve"}) == []
 
 
 def test_packages_are_named_that_are_missing_or_in_another_version_than_the_locked(

@@ -119,6 +119,14 @@ def test_a_file_that_is_no_longer_wanted_is_removed(node: Call, tmp_path: Path) 
     assert node(files=[a_file(kept)], remove_stale=True)["changed"] is False
 
 
+def test_a_file_that_is_left_to_the_site_stays_and_is_forgotten(node: Call, tmp_path: Path) -> None:
+    left, kept = tmp_path / "modprobe.conf", tmp_path / "slurm.conf"
+    node(files=[a_file(left), a_file(kept)], remove_stale=True)
+    assert node(files=[a_file(kept)], remove_stale=True, left_files=[str(left)])["changed"] is False
+    assert node(files=[a_file(kept)], remove_stale=True)["changed"] is False
+    assert left.exists()
+
+
 def test_directories_are_made_and_mended(node: Call, tmp_path: Path) -> None:
     spool = tmp_path / "spool" / "slurmctld"
     wanted = [{"path": str(spool), "mode": "0700", **ME}]

@@ -152,6 +152,13 @@ def test_people(people: Any, users: Any, passwd: Any, groups: Any, made: Any, co
     assert [" ".join(command) for command in people.plan(users, passwd, groups, made)] == commands
 
 
+def test_people_that_are_left_to_the_site_are_neither_locked_nor_taken_from_a_group(people: Any) -> None:
+    admins = grp.struct_group(("clusterwright-admin", "x", 990, ["ada", "eve"]))
+    groups = {"ada": GROUP, "clusterwright-admin": admins}
+    commands = people.plan([], {"ada": PRESENT}, groups, {"ada": "active"}, frozenset({"ada"}))
+    assert commands == [["gpasswd", "--delete", "eve", "clusterwright-admin"]]
+
+
 TEAM = {"description": "Vision", "parent": "root", "shares": 2, "limits": {"gpus": 8, "wall_time": 90000}}
 TEAM_ROW = ("vision", "", "root", "2", "gres/gpu=8", "", "1-01:00:00")
 ROOT_ROWS = [("root", "", "", "1", "", "", ""), ("root", "root", "", "1", "", "", "")]

@@ -105,3 +105,13 @@ def test_shares_that_the_site_mounts_have_no_unit() -> None:
     assert not [
         file for file in without.files if file.content and "systemctl start data.mount" in file.content
     ]
+
+
+def test_what_was_placed_before_is_left_to_the_site() -> None:
+    whole, without = node("{}").kind, node("{users: skip, nvidia_driver: skip}").kind
+    assert (whole.left_files, whole.left_people) == ((), ())
+    assert without.left_people == ("ada",)
+    left, gone = set(without.left_files), places(whole) - places(without)
+    assert {"/etc/clusterwright/authorized_keys/ada", "/etc/modprobe.d/92-clusterwright-nvidia.conf"} <= left
+    pins = {"/etc/apt/preferences.d/clusterwright-driver", "/etc/clusterwright/modules.d/driver"}
+    assert gone - left == pins, "what holds the lock's versions goes"

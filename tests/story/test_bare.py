@@ -233,3 +233,4 @@ def test_what_the_site_keeps_is_told_and_left(desk: Desk, floor: Floor) -> None:
     assert floor.on("box1", "getent passwd ada").strip().endswith("/bin/sh")
     survey = last(desk.run("survey", "cluster.yaml", "box1", "--json"))["survey"]
     assert survey["groups"]["box1"]["changes"]["observed"] == told
+    assert desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-wbox1", "hostname") == "box1\n"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterwright.bundle import shares
-from clusterwright.bundle.role import Facts, roles
+from clusterwright.bundle.role import Facts, Role, holds, roles
 from clusterwright.catalog import lustre, mig
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.selinux import rules_for
@@ -71,6 +71,13 @@ def stack_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:
 def treatments(handoff: Handoff, node: Node) -> Mapping[str, str]:
     """Ansible roles of a node that are not managed: `observe` or `skip`."""
     return handoff.software.get("treatments", {}).get(node.pool, {})  # type: ignore[no-any-return]  # plain JSON
+
+
+def roles_of(handoff: Handoff, node: Node, known: Facts) -> tuple[list[Role], list[Role]]:
+    """Ansible roles of a node: those that are managed, and those that the site keeps itself."""
+    kept = treatments(handoff, node)
+    applied = [role for role in roles() if holds(role.applies, known)]
+    return [role for role in applied if role.name not in kept], [r for r in applied if r.name in kept]
 
 
 def instances_of(handoff: Handoff, node: Node) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from clusterwright.bundle import generated, shares, signing
 from clusterwright.bundle.collection import digest
-from clusterwright.bundle.facts import facts, stack_of, treatments, values
+from clusterwright.bundle.facts import facts, roles_of, stack_of, treatments, values
 from clusterwright.bundle.packages import held_by, packages_of, packages_of_roles
 from clusterwright.bundle.repositories import package_format
 from clusterwright.bundle.role import Facts, Role, holds, roles
@@ -49,7 +49,13 @@ class Kinds:
 
     def of(self, node: Node) -> Kind:
         site = self._roles(node)
-        return replace(self._managed(node, site), observed=self._observed(node, site))
+        left = {file.path for file in self._brought(node, site.known, site.kept, set())}
+        people: tuple[str, ...] = ()
+        if _PEOPLE in {role.name for role in site.kept}:
+            people = tuple(user.name for user in generated.people(self._handoff))
+            left |= {file.path for file in generated.authorized_keys(self._handoff)}
+        managed, observed = self._managed(node, site), self._observed(node, site)
+        return replace(managed, observed=observed, left_files=tuple(sorted(left)), left_people=people)
 
     def installed(self, node: Node) -> Mapping[str, Any]:
         """Components of the lock that some role of the node installs."""
@@ -58,14 +64,9 @@ class Kinds:
         return {name: row for name, row in stack.items() if name in taken}
 
     def _roles(self, node: Node) -> _Roles:
-        known, kept = facts(self._handoff, node), treatments(self._handoff, node)
-        applied = [role for role in roles() if holds(role.applies, known)]
-        return _Roles(
-            known,
-            [role for role in applied if role.name not in kept],
-            [role for role in applied if kept.get(role.name) == "observe"],
-            [role for role in applied if role.name in kept],
-        )
+        known, how = facts(self._handoff, node), treatments(self._handoff, node)
+        managed, kept = roles_of(self._handoff, node, known)
+        return _Roles(known, managed, [role for role in kept if how[role.name] == "observe"], kept)
 
     def _managed(self, node: Node, site: _Roles) -> Kind:
         """What roles bring that are clusterwright's to keep, with all that stands for the whole node."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clusterwright.bundle.facts import facts
+from clusterwright.bundle.facts import facts, roles_of
 from clusterwright.bundle.packages import packages_of
-from clusterwright.bundle.role import holds, roles
 from clusterwright.bundle.shares import file_server
 from clusterwright.handoff import Handoff, Node
 
@@ -47,7 +46,7 @@ def transactions(handoff: Handoff, architecture: str | None = None) -> tuple[Tra
 
 def _kind(handoff: Handoff, node: Node, architecture: str | None) -> Transaction:
     known = facts(handoff, node)
-    applied = (role for role in roles() if holds(role.applies, known))
+    applied, _kept = roles_of(handoff, node, known)
     own = _DEB[handoff.hardware[node.machine].architecture]
     return Transaction(architecture or own, packages_of(handoff, node, known, applied))
 

@@ -37,6 +37,8 @@ def variables(kind: Kind) -> Mapping[str, Any]:
             {"name": u.name, "uid": u.uid, "home": u.home, "shell": u.shell, "groups": list(u.groups)}
             for u in kind.users
         ],
+        "clusterwright_left_files": list(kind.left_files),
+        "clusterwright_left_people": list(kind.left_people),
         "clusterwright_accounting": kind.accounting or {},
     }
 
@@ -51,6 +53,7 @@ def question(wanted: Wanted | Kind) -> Mapping[str, Any]:
     kind = wanted.kind if isinstance(wanted, Wanted) else wanted
     return {
         **({"observed": question(kind.observed)} if kind.observed else {}),
+        **({"left_people": kind.left_people} if kind.left_people else {}),
         "files": looked_at(wanted.files),
         "directories": [
             {"path": d.path, "mode": d.mode, "owner": d.owner, "group": d.group} for d in wanted.directories

@@ -80,6 +80,10 @@ class Kind:
     """Of the roles, playbooks and modules themselves."""
     observed: Kind | None = None
     """What roles that the site keeps itself would bring: it is looked at, and never placed."""
+    left_files: tuple[str, ...] = ()
+    """Paths of those roles: what was placed there before is the site's now."""
+    left_people: tuple[str, ...] = ()
+    """Logins that the site keeps itself."""
 
     @cached_property
     def digest(self) -> str:
@@ -95,6 +99,7 @@ class Kind:
                 "accounting": self.accounting,
                 "roles_digest": self.roles_digest,
                 **({"observed": self.observed.digest} if self.observed else {}),
+                **({"left": (self.left_files, self.left_people)} if self.left_files else {}),
             }
         )
 

@@ -232,7 +232,7 @@ def said_by(*argv: str) -> list[str]:
     return subprocess.run(argv, capture_output=True, text=True).stdout.splitlines()
 
 
-def drift_of_users(users: list[dict[str, Any]]) -> list[str]:
+def drift_of_users(users: list[dict[str, Any]], left: Iterable[str] = ()) -> list[str]:
     found = []
     for user in users:
         try:
@@ -245,14 +245,15 @@ def drift_of_users(users: list[dict[str, Any]]) -> list[str]:
         for what, value in wanted.items():
             if is_now[what] != value:
                 found.append(f"user {user['name']}: {what} {is_now[what]} should be {value}")
-    return found + drift_of_groups(users)
+    return found + drift_of_groups(users, {*left})
 
 
-def drift_of_groups(users: list[dict[str, Any]]) -> list[str]:
+def drift_of_groups(users: list[dict[str, Any]], left: set[str]) -> list[str]:
     """Whoever a group lacks, and whoever is in a group of clusterwright's own without being wanted there."""
     wanted = {(group, user["name"]) for user in users for group in user["groups"]}
     seen = {(row.gr_name, name) for row in grp.getgrall() for name in row.gr_mem}
-    extra = {(group, name) for group, name in seen - wanted if group.startswith("clusterwright-")}
+    ours = {(group, name) for group, name in seen - wanted if group.startswith("clusterwright-")}
+    extra = {(group, name) for group, name in ours if name not in left}
     return [
         *[f"group {group}: {name} is not in it" for group, name in sorted(wanted - seen)],
         *[f"group {group}: {name} should not be in it" for group, name in sorted(extra)],
@@ -281,7 +282,7 @@ def drift_of_all(wanted: dict[str, Any], differing: dict[str, str]) -> list[str]
         *drift_of_directories(wanted["directories"]),
         *drift_of_files(wanted["files"]),
         *drift_of_packages(wanted["packages"], differing),
-        *drift_of_users(wanted["users"]),
+        *drift_of_users(wanted["users"], wanted.get("left_people", ())),
         *drift_of_units(wanted["units"]),
     ]
 
