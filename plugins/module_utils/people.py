@@ -30,7 +30,7 @@ OURS = "clusterwright-"
 
 
 def plan(users: list, passwd: dict, groups: dict, made: dict, left: frozenset = frozenset()) -> list:
-    """Commands that bring the logins from what they are to what they should be, but for those that are left."""
+    """Commands that bring the logins to what they should be, but for those that are left."""
     commands = []
     for name in sorted({group for user in users for group in user["groups"]} - set(groups)):
         commands.append(["groupadd", "--system", name])
