@@ -24,6 +24,7 @@ AnsibleRole = Literal[
     "mig",
     "monitoring",
     "nccl",
+    "network_boot",
     "nvidia_driver",
     "nvidia_fabric",
     "nvidia_imex",

@@ -156,7 +156,7 @@ def addresses_not_free(subject: Aws, seen: AwsSeen) -> Iterator[Problem]:
 
 
 @live_rule(
-    "CW1691",
+    "CW1572",
     "A group that would take others' addresses",
     needs=("subnets",),
     source="Amazon VPC User Guide, subnet CIDR reservations: a group takes any address that is not reserved",
