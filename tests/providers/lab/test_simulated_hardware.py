@@ -11,7 +11,7 @@ import pytest
 import world
 
 from clusterwright.finding import Refused
-from clusterwright.providers.lab import simulate
+from clusterwright.providers.lab import damage, simulate
 from clusterwright.providers.lab.cards import write_cards
 from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.simulate import SimulatedNic
@@ -31,19 +31,19 @@ def test_a_node_shows_its_gpus_and_their_faults(lab: Lab) -> None:
     assert "simulated" in world.on(target, "nvidia-smi --version")
     assert "Simulated hardware" in world.on(target, "nvidia-smi")
 
-    lab.inject("n1", "gpu-missing", 3)
+    damage.inject(lab, "n1", "gpu-missing", 3)
     assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["7", "7"]
     assert "0000:37:00.0" not in world.on(target, "ls /proc/driver/nvidia/gpus /sys/bus/pci/drivers/nvidia")
     world.up(lab, plan)
     assert world.on(target, "test -e /dev/nvidia3") == "[exit 1]"
 
-    lab.repair("n1")
-    lab.inject("n1", "xid", 3)
+    damage.repair(lab, "n1")
+    damage.inject(lab, "n1", "xid", 3)
     assert "Unable to determine the device handle" in world.on(target, "nvidia-smi -L")
-    lab.repair("n1")
+    damage.repair(lab, "n1")
     assert world.on(target, "nvidia-smi -L | wc -l; ls /dev/nvidia[0-7] | wc -l").split() == ["8", "8"]
     with pytest.raises(Refused, match="CW7012"):
-        lab.inject("n1", "gpu-missing", 8)
+        damage.inject(lab, "n1", "gpu-missing", 8)
 
 
 CARDS = "/sys/bus/pci/drivers/mlx5_core/*/infiniband/mlx5_*/ports/1"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import world
 
+from clusterwright.providers.lab import damage
 from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.machine import Bind
 from clusterwright.providers.lab.simulate import Hardware, SimulatedNic
@@ -106,16 +107,16 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     well = "State: Active Physical state: LinkUp Rate: 400\n8\n8\n"
     world.on(node, "apt-get -qq update; apt-get -qq install -y --no-install-recommends infiniband-diags")
     assert world.on(node, cards) == well
-    lab.inject("n1", "nic-down", 3)
-    lab.inject("n1", "nic-missing", 2)
+    damage.inject(lab, "n1", "nic-down", 3)
+    damage.inject(lab, "n1", "nic-missing", 2)
     assert world.on(node, cards) == "State: Down Physical state: Polling Rate: 10\n7\n7\n"
-    lab.repair("n1")
+    damage.repair(lab, "n1")
     assert world.on(node, cards) == well
 
-    lab.inject("n1", "driver-mismatch")
+    damage.inject(lab, "n1", "driver-mismatch")
     assert "Driver/library version mismatch" in world.on(node, "nvidia-smi")
-    lab.repair("n1")
-    lab.inject("n1", "xid", 3)
+    damage.repair(lab, "n1")
+    damage.inject(lab, "n1", "xid", 3)
     assert "fallen off the bus" in world.on(node, "journalctl -t kernel -o cat | tail -1")
     assert "Unable to determine the device handle" in world.on(node, "nvidia-smi")
 

@@ -21,6 +21,7 @@ from clusterwright.operate.pull.folder import Folder
 from clusterwright.operate.pull.store import Store
 from clusterwright.plan.model import Ground
 from clusterwright.plan.software import Lock
+from clusterwright.providers.lab import damage
 from clusterwright.providers.lab import ssh as lab_ssh
 from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.home import LabHome
@@ -130,11 +131,11 @@ class LabMachines:
 
     def break_hardware(self, node: str, fault: str, number: int) -> None:
         """Raises Refused for a fault or a part that the node does not have."""
-        self._lab.inject(node, fault, number)
+        damage.inject(self._lab, node, fault, number)
 
     def mend_hardware(self, node: str, fault: str | None, number: int | None) -> None:
         """Take back one fault, or without a name all."""
-        self._lab.repair(node, fault, number)
+        damage.repair(self._lab, node, fault, number)
 
     def destroy(self, report: Report) -> None:
         self._lab.destroy()

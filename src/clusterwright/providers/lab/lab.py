@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 
-from clusterwright.finding import Finding, Refused, Where, refuse
+from clusterwright.finding import Finding, Refused, Where
 from clusterwright.providers.lab import boot, state
 from clusterwright.providers.lab import machine as machines
 from clusterwright.providers.lab import network as networks
@@ -27,8 +27,6 @@ from clusterwright.providers.lab.model import LabStatus, NodeStatus, Share
 from clusterwright.providers.lab.network import Network, lab_key
 from clusterwright.providers.lab.process import running_machines
 from clusterwright.providers.lab.rootfs import DEFAULT_BASE, Base, OnEvent, ensure_base
-from clusterwright.providers.lab.simulate import Hardware
-from clusterwright.providers.lab.simulators import faults
 from clusterwright.providers.lab.ssh import (
     PORT,
     Target,
@@ -42,7 +40,6 @@ from clusterwright.providers.lab.together import each
 
 NODE_DID_NOT_BOOT = "CW7010"
 ADDRESS_OUTSIDE = "CW7011"
-NO_SUCH_GPU = "CW7012"
 # An underscore cannot be in a cluster's name, so such a lab is nobody's.
 BUILDER_PREFIX = "image_"
 _BOOT_PATIENCE_S = 120.0
@@ -192,32 +189,6 @@ class Lab:
 
     def thaw(self, node: str) -> None:
         machines.thaw(self.machine(node))
-
-    def inject(self, node: str, fault: str, index: int = 0) -> None:
-        """Break something of a node's simulated hardware, by a name of `simulators.faults.FAULTS`."""
-        try:
-            broken = faults.inject(self._hardware(node), fault, index)
-        except faults.NoSuchPart as no_such:
-            raise self._no_such_part(node, str(no_such)) from None
-        machines.set_hardware(self.machine(node), broken)
-
-    def repair(self, node: str, fault: str | None = None, index: int | None = None) -> None:
-        """Take back one fault, or all."""
-        machines.set_hardware(self.machine(node), faults.clear(self._hardware(node), fault, index))
-
-    def _hardware(self, node: str) -> Hardware:
-        hardware = machines.hardware_of(self.machine(node))
-        if hardware is None:
-            raise self._no_such_part(node, "has no simulated hardware")
-        return hardware
-
-    def _no_such_part(self, node: str, what: str) -> Refused:
-        return refuse(
-            NO_SUCH_GPU,
-            Where(path=f"{self.name}/{node}"),
-            f"node {node}: {what}",
-            f"`clusterwright status {self.name}` lists the nodes and their GPUs",
-        )
 
     def machine(self, node: str) -> Machine:
         """A node's place on the host, whether or not there is such a node."""
