@@ -87,12 +87,12 @@ def _bake(
         node = LabNode(_BUILDER, lab.reserve().subnet[2])
         archives = Bind(home.package_archives, "/var/cache/apt/archives")
         try:
-            with state.shared_resource(home, "archives"):
-                [target] = lab.ensure([node], on_event, binds=[archives, *binds], base=base)
-                # A package's daemon is not to start while it is installed: it has no configuration yet.
-                run(target.ssh_command(_NO_DAEMON_STARTS))
+            [target] = lab.ensure([node], on_event, binds=[archives, *binds], base=base)
+            # A package's daemon is not to start while it is installed: it has no configuration yet.
+            run(target.ssh_command(_NO_DAEMON_STARTS))
+            with state.package_archives(home):
                 configure(target)
-                lab.stop_nodes([_BUILDER])
+            lab.stop_nodes([_BUILDER])
             layer = _freeze(home, digest, lab.machine(_BUILDER).upper)
         finally:
             lab.destroy()

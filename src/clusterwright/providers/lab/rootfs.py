@@ -87,7 +87,8 @@ def _build(home: LabHome, folder: Path, base: Base) -> None:
     partial.parent.mkdir(parents=True, exist_ok=True)
     home.package_archives.mkdir(parents=True, exist_ok=True)
     try:
-        run(_mmdebstrap(home, partial, base))
+        with state.package_archives(home):
+            run(_mmdebstrap(home, partial, base))
     except Refused as failed:
         remove_tree(partial)
         whose = f"the mirror {base.package_mirror}" if base.package_mirror else "its package mirror"

@@ -91,6 +91,13 @@ def shared_resource(home: LabHome, name: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def package_archives(home: LabHome) -> Iterator[None]:
+    """Wait for and hold the folder of downloaded packages: apt locks it, and refuses where it is locked."""
+    with shared_resource(home, "archives"):
+        yield
+
+
 def _acquire(path: Path, name: str) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
