@@ -43,7 +43,10 @@ def main() -> None:
 
     tokenizer = AutoTokenizer.from_pretrained(options.model)
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.bfloat16)
+    gpu = torch.cuda.is_available()
+    # Without a GPU the processes meet by Gloo, which cannot add bfloat16.
+    number = torch.bfloat16 if gpu else torch.float32
+    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=number)
     lora = LoraConfig(
         r=options.rank, lora_alpha=2 * options.rank, target_modules="all-linear", task_type="CAUSAL_LM"
     )
@@ -52,8 +55,9 @@ def main() -> None:
         num_train_epochs=options.epochs,
         per_device_train_batch_size=options.batch,
         learning_rate=2e-4,
-        bf16=True,
-        use_cpu=not torch.cuda.is_available(),
+        bf16=gpu,
+        use_cpu=not gpu,
+        ddp_backend=None if gpu else "gloo",
         seed=options.seed,
         save_steps=100,
         save_total_limit=2,
@@ -68,6 +72,8 @@ def main() -> None:
     )
     trainer.train(resume_from_checkpoint=any(options.out.glob("checkpoint-*")))
     trainer.save_model()
+    if trainer.is_world_process_zero():
+        print(f"saved in {options.out}")
 
 
 if __name__ == "__main__":

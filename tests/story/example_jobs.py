@@ -1,4 +1,4 @@
-"""The jobs of `examples/` as a user submits them, in an image of Debian's PyTorch and Dask, and of JAX."""
+"""The jobs of `examples/` as a user submits them, in an image of Debian's PyTorch and Dask, JAX and PEFT."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from clusterwright.providers.lab import state
 from clusterwright.providers.lab.apt import sources_for
 from clusterwright.providers.lab.home import LabHome
 
@@ -20,6 +21,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 _UID = 2001
 _PACKAGES = ("ca-certificates", "python3-distributed", "python3-torch")
 _WHEELS = Path(__file__).with_name("example-image.lock")
+_MAKES_MODEL = Path(__file__).with_name("tiny_model.py")
+MODEL = "/usr/share/tiny-model"
+"""In the image: a language model of random weights."""
 _ARCHIVES = "var/cache/apt/archives"
 _TORCH = "usr/lib/python3/dist-packages/torch/distributed/__init__.py"
 _WITHOUT_LIBUV = """
@@ -31,7 +35,7 @@ TCPStore.__init__ = lambda self, *args, **kwargs: _with_libuv(self, *args, **{**
 
 def image() -> Path:
     """A root file system that belongs to the user, in the lab's cache; built on the first call (a minute)."""
-    recipe = Path(__file__).read_bytes() + _WHEELS.read_bytes()
+    recipe = b"".join(file.read_bytes() for file in (Path(__file__), _WHEELS, _MAKES_MODEL))
     home = LabHome.of_user()
     folder = home.cache / "example-images" / hashlib.sha256(recipe).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -49,20 +53,21 @@ def _build(home: LabHome, folder: Path) -> None:
     home.package_archives.mkdir(parents=True, exist_ok=True)
     target = f'"$1/{_ARCHIVES}"'
     archives = shlex.quote(str(home.package_archives))
-    subprocess.run(
-        [
-            "unshare", "--mount", "--propagation", "private",
-            "mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--include={','.join(_PACKAGES)}",
-            '--aptopt=APT::Install-Recommends "false"', "--dpkgopt=force-unsafe-io",
-            "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/locale/*",
-            "--skip=download/empty,essential/unlink",
-            f"--setup-hook=mkdir -p {target} && mount --bind {archives} {target}",
-            f"--customize-hook=umount {target}",
-            "trixie", str(partial), *map(str, sources_for("trixie")),
-        ],
-        check=True,
-        timeout=600,
-    )  # fmt: skip
+    with state.package_archives(home):
+        subprocess.run(
+            [
+                "unshare", "--mount", "--propagation", "private",
+                "mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--include={','.join(_PACKAGES)}",
+                '--aptopt=APT::Install-Recommends "false"', "--dpkgopt=force-unsafe-io",
+                "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/locale/*",
+                "--skip=download/empty,essential/unlink",
+                f"--setup-hook=mkdir -p {target} && mount --bind {archives} {target}",
+                f"--customize-hook=umount {target}",
+                "trixie", str(partial), *map(str, sources_for("trixie")),
+            ],
+            check=True,
+            timeout=600,
+        )  # fmt: skip
     uv = str(Path(sys.executable).with_name("uv"))
     wheels = partial / "usr/local/lib/python3.13/dist-packages"
     options = ["--quiet", "--python-version=3.13", "--only-binary=:all:", "--require-hashes", "--no-deps"]
@@ -73,6 +78,9 @@ def _build(home: LabHome, folder: Path) -> None:
     )
     with (partial / _TORCH).open("a") as torch:
         torch.write(_WITHOUT_LIBUV)
+    inside = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--root={partial}", "--mount-proc"]
+    makes = [*inside, "python3", "-", MODEL]
+    subprocess.run(makes, input=_MAKES_MODEL.read_bytes(), check=True, timeout=300)
     subprocess.run(["chown", "-hR", f"{_UID}:{_UID}", str(partial)], check=True)
     partial.rename(folder)
 
@@ -84,6 +92,12 @@ def place(desk: Desk) -> None:
     shutil.copytree(EXAMPLES, home / "examples")
     subprocess.run(["chown", "-R", f"{_UID}:{_UID}", str(home / "examples")], check=True)
     subprocess.run(["cp", "-al", str(made), str(home / "image")], check=True)
+
+
+def give(desk: Desk, name: str, text: str) -> None:
+    """A file of the user's beside the examples."""
+    file = LabHome.of_user(desk.environment).labs / "story/shares/home/ada/examples" / name
+    file.write_text(text)
 
 
 def submit(desk: Desk, example: str, options: str, arguments: str) -> str:

@@ -38,6 +38,7 @@ def test_what_is_locked_is_what_runs(desk: Desk) -> None:
 def test_second_up_changes_nothing(desk: Desk) -> None:
     nodes = desk.outcome("up", "cluster.yaml")["nodes"]
     assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
+    assert desk.outcome("image", "build", "cluster.yaml") == {"cluster": "story", "ok": True, "built": []}
 
 
 ONE = "--ntasks-per-node=1 --gpus-per-node=1"
@@ -57,6 +58,16 @@ def test_examples_run_in_containers_on_two_nodes(desk: Desk) -> None:
     ):
         text = example_jobs.said(desk, example, last)
         assert float(text.partition(last)[2].split()[0]) < 0.01, text
+
+
+def test_a_language_model_is_fine_tuned_on_cpus(desk: Desk) -> None:
+    example_jobs.give(desk, "finetune-lora/lines.txt", "the quick brown fox jumps over the lazy dog\n" * 64)
+    words = f"--model {example_jobs.MODEL} --text lines.txt --epochs 10 --batch 8"
+    example_jobs.submit(desk, "finetune-lora", f"{ONE} --export=ALL,HF_HUB_OFFLINE=1", words)
+    text = example_jobs.said(desk, "finetune-lora", "saved in adapter\n")
+    first, *_, last = map(float, re.findall(r"'loss': '?([\d.]+)", text))
+    assert last < first, text
+    desk.as_user("test", "-s", "examples/finetune-lora/adapter/adapter_model.safetensors")
 
 
 def test_an_elastic_job_saves_when_told_is_queued_again_and_goes_on_where_it_was(desk: Desk) -> None:
