@@ -96,13 +96,12 @@ class PlayedClusters:
         states = {node: said.get(node, ACCEPTED) for node in machines}
         keys = {node: f"key of {machine}" for node, machine in machines.items()}
         gates = self._said.with_name("GATES")
-        planned = {node.name: node.address for node in loads(cluster.handoff).nodes}
         return Acceptance(
             states,
             {**keys, **cluster.host_keys},
             gates.read_text() if gates.exists() else ACCEPTED,
             cluster.members,
-            {node: planned.get(node) or f"10.40.9.{place}" for place, node in enumerate(cluster.members, 4)},
+            _addresses(cluster),
         )
 
 
@@ -113,6 +112,14 @@ def _members(cluster: FarCluster) -> dict[str, str]:
     handoff = loads(cluster.handoff)
     nodes = (node.name for key in cluster.groups for node in nodes_of(key, handoff))
     return {node: cluster.members.get(node, f"i-{node}") for node in nodes}
+
+
+def _addresses(cluster: FarCluster) -> dict[str, str]:
+    """Of members: on Google Cloud the planned ones, else the cloud's to give."""
+    if cluster.provider == "gcp" and cluster.members:
+        planned = {node.name: node.address for node in loads(cluster.handoff).nodes}
+        return {node: planned[node] for node in cluster.members}
+    return {node: f"10.40.9.{place}" for place, node in enumerate(cluster.members, 4)}
 
 
 def main(address: str) -> None:
