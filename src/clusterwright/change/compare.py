@@ -10,7 +10,7 @@ from clusterwright.catalog.changes import Cost, Impact, Kind, cost
 from clusterwright.catalog.slurm import settings
 from clusterwright.change.files import file_changes
 from clusterwright.change.model import Change
-from clusterwright.change.reach import reach
+from clusterwright.change.reach import BY_POOL, reach
 from clusterwright.change.stacks import STACKS, stack_changes
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
@@ -99,8 +99,11 @@ def _sections(old: Handoff, new: Handoff) -> Iterator[Change]:
     for section in _SECTIONS:
         before, after = getattr(old, section), getattr(new, section)
         for key in sorted({*before, *after}):
-            if f"{section}.{key}" != STACKS and before.get(key) != after.get(key):
-                yield from _property(new, f"{section}.{key}", before.get(key), after.get(key))
+            path = f"{section}.{key}"
+            absent: Any = {} if path in BY_POOL else None
+            was, is_now = before.get(key, absent), after.get(key, absent)
+            if path != STACKS and was != is_now:
+                yield from _property(new, path, was, is_now)
 
 
 def _property(new: Handoff, path: str, before: Any, after: Any) -> Iterator[Change]:

@@ -13,7 +13,7 @@ _ROLE_OF_UNIT = {
     "slurmd": "compute",
     "sackd": "login",
 }
-_BY_POOL = {"scheduler.mig": "compute", "software.treatments": ""}
+BY_POOL = {"scheduler.mig": "compute", "software.treatments": ""}
 """Properties by pool, and the role of the nodes that they are for; nothing is for all of a pool."""
 _ON_THE_CONTROLLER = ("fabric.", "scheduler.")
 
@@ -27,8 +27,8 @@ def running(handoff: Handoff, unit: str) -> tuple[str, ...]:
 
 def reach(handoff: Handoff, path: str, name: str, units: tuple[str, ...]) -> tuple[str, ...]:
     """Nodes that a property touches: those of the daemons that restart, else where it is read."""
-    if path in _BY_POOL:
-        role = _BY_POOL[path]
+    if path in BY_POOL:
+        role = BY_POOL[path]
         return tuple(n.name for n in handoff.nodes if n.pool == name and (not role or role in n.roles))
     if units:
         touched = {name for unit in units for name in running(handoff, unit)}

@@ -32,7 +32,7 @@ def run() -> None:
     own = os.getpid()
     _end_with(os.getppid())
     os.register_at_fork(before=_before_fork, after_in_child=lambda: _end_with(own) if _forks == own else None)
-    from ansible.cli.playbook import main  # type: ignore[import-untyped]
+    from ansible.cli.playbook import main  # type: ignore[import-untyped]  # Ansible has no types
 
     sys.argv[0] = "ansible-playbook"
     sys.exit(main())

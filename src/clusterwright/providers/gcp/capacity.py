@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi_gcp as gcp
 
 from clusterwright.plan.gcp.model import Machine
@@ -11,16 +13,23 @@ RESERVATION = "compute.googleapis.com/reservation-name"
 
 def scheduling(machine: Machine) -> gcp.compute.InstanceSchedulingArgs:
     """What ends by itself is deleted, so that the next `pulumi up` makes it again under its own name."""
-    wanted = machine.scheduling
-    limit = wanted.most_seconds
+    limit = machine.scheduling.most_seconds
     return gcp.compute.InstanceSchedulingArgs(
-        provisioning_model=wanted.model,
-        preemptible=wanted.model == "SPOT",
-        automatic_restart=wanted.restarts,
-        on_host_maintenance="MIGRATE" if wanted.migrates else "TERMINATE",
-        instance_termination_action="DELETE" if wanted.delete_at_end else None,
+        **terms(machine),
         max_run_duration=gcp.compute.InstanceSchedulingMaxRunDurationArgs(seconds=limit) if limit else None,
     )
+
+
+def terms(machine: Machine) -> dict[str, Any]:
+    """What a machine and a group's template are asked for by the same names."""
+    wanted = machine.scheduling
+    return {
+        "provisioning_model": wanted.model,
+        "preemptible": wanted.model == "SPOT",
+        "automatic_restart": wanted.restarts,
+        "on_host_maintenance": "MIGRATE" if wanted.migrates else "TERMINATE",
+        "instance_termination_action": "DELETE" if wanted.delete_at_end else None,
+    }
 
 
 def reservation(machine: Machine) -> gcp.compute.InstanceReservationAffinityArgs:

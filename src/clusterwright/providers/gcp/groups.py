@@ -13,7 +13,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from clusterwright.plan.gcp.model import LABEL, Machine
-from clusterwright.providers.gcp.capacity import RESERVATION
+from clusterwright.providers.gcp.capacity import RESERVATION, terms
 from clusterwright.providers.gcp.fabric import Subnets
 from clusterwright.providers.gcp.nodes import SCOPE, metadata, stack_type
 
@@ -122,14 +122,9 @@ def _interfaces(
 
 def _scheduling(like: Machine) -> gcp.compute.InstanceTemplateSchedulingArgs:
     """As of a machine alone."""
-    wanted = like.scheduling
-    limit = wanted.most_seconds
+    limit = like.scheduling.most_seconds
     return gcp.compute.InstanceTemplateSchedulingArgs(
-        provisioning_model=wanted.model,
-        preemptible=wanted.model == "SPOT",
-        automatic_restart=wanted.restarts,
-        on_host_maintenance="MIGRATE" if wanted.migrates else "TERMINATE",
-        instance_termination_action="DELETE" if wanted.delete_at_end else None,
+        **terms(like),
         max_run_duration=gcp.compute.InstanceTemplateSchedulingMaxRunDurationArgs(seconds=limit)
         if limit
         else None,
