@@ -14,7 +14,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 import yaml
 from gate_node import smi
-from gate_tree import FILES, NEXT_KERNEL, XID, Tree, in_process, needs_mknod, renamed
+from gate_tree import DRIVER, FILES, NEXT_KERNEL, STACK, XID, Tree, in_process, needs_mknod, renamed
 
 
 def examined(gate: ModuleType, tree: Tree, mode: str) -> dict[str, str]:
@@ -50,6 +50,17 @@ def dpkg(**rows: str) -> Callable[[Tree], None]:
     return lambda tree: tree.packages(**rows)
 
 
+def driver_of_the_site(version: str) -> Callable[[Tree], None]:
+    """What `ansible_roles: {nvidia_driver: skip}` leaves in the plan, and this driver loaded."""
+
+    def change(tree: Tree) -> None:
+        tree.expected["stack"] = {part: row for part, row in STACK.items() if part != "driver"}
+        tree.plan()
+        tree.write("/proc/driver/nvidia/version", OTHER_DRIVER.replace("570.133.20", version))
+
+    return change
+
+
 OTHER_DRIVER = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.133.20  Release Build  (root)\n"
 
 
@@ -82,6 +93,7 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "another driver loaded": ("driver-loaded", holds("/proc/driver/nvidia/version", OTHER_DRIVER)),
     "closed modules": ("driver-loaded", holds("/proc/driver/nvidia/version", CLOSED)),
     "no driver loaded": ("driver-loaded", holds("/proc/driver/nvidia/version", "")),
+    "the site's driver is another": ("driver-loaded", driver_of_the_site("570.133.20")),
     "a package of another version": ("stack", dpkg(nvidia_open="590.1-1 hold installed")),
     "a package removed": ("stack", dpkg(nvidia_open="580.95.05-1 hold config-files")),
     "a package gone": ("stack", dpkg(nvidia_driver="")),
@@ -202,6 +214,13 @@ def test_a_node_without_gpus_has_no_gpu_gates(healthy: Tree) -> None:
     healthy.expected["hardware"]["gpus"] = []
     healthy.plan()
     assert not {"gpus", "gpu-driver", "gpu-devices", "ecc", "nvlink"} & set(healthy.run()[1])
+
+
+@needs_mknod
+def test_a_driver_of_the_site_that_the_rest_is_made_for_passes(healthy: Tree) -> None:
+    driver_of_the_site(DRIVER)(healthy)
+    assert healthy.failed() == []
+    assert healthy.seen("driver-loaded") == f"driver {DRIVER}"
 
 
 def test_a_system_that_may_not_set_the_clock_is_not_asked_to(healthy: Tree) -> None:

@@ -9,9 +9,10 @@ from gates import packages
 from gates.node import Node, Unmet
 
 LOADED = re.compile(r"NVIDIA UNIX (Open )?.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s")
-SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")  # each refuses another driver than its own
+SAME_AS_DRIVER = ("fabric_manager", "imex", "nscq", "nvsdm")
 RESTART_SECONDS = 1.0  # a daemon that is just started anew is no fault
 APPLY = "Run `clusterwright up`: it installs what the lock says"
+ANEW = "Load the driver that the lock was solved for, or say in `versions` that the site's is"
 
 
 def stack(node: Node) -> str:
@@ -30,25 +31,34 @@ def stack(node: Node) -> str:
 
 
 def driver_loaded(node: Node) -> str:
-    """The kernel runs the locked driver, of the locked flavour."""
-    locked = node.stack["driver"]
-    expected = f"driver {locked['version']}"
+    """The kernel runs the locked driver, of the locked flavour, or the site's; all else is made for it."""
+    locked = node.stack.get("driver")
+    expected = f"driver {locked['version']}" if locked else "the site's own driver"
     found = LOADED.search(node.read("/proc/driver/nvidia/version"))
     if not found:
         remedy = "Run `modprobe nvidia` and look at `dmesg`: Secure Boot loads only modules with a known key"
         raise Unmet(expected, "no NVIDIA driver is loaded", remedy)
-    flavour = "open" if found[1] else "proprietary"
-    if found[2] != locked["version"]:
+    if locked:
+        _as_locked(locked, "open" if found[1] else "proprietary", found[2])
+    for name in same_as_driver(node):
+        version = node.stack[name]["version"]
+        if version != found[2]:
+            remedy = f"{ANEW} {found[2]}" if not locked else "Run `clusterwright lock`, then `up`"
+            raise Unmet(f"{name} {found[2]}, as the driver that is loaded", version, remedy)
+    return f"driver {found[2]}"
+
+
+def same_as_driver(node: Node) -> list[str]:
+    """Components of this node that refuse another driver than their own."""
+    return [name for name in SAME_AS_DRIVER if name in node.stack]
+
+
+def _as_locked(locked: dict, flavour: str, version: str) -> None:
+    if version != locked["version"]:
         remedy = "Drain and reboot the node: a module stays loaded until then"
-        raise Unmet(expected, f"driver {found[2]}", remedy)
+        raise Unmet(f"driver {locked['version']}", f"driver {version}", remedy)
     if locked["flavour"] in ("open", "proprietary") and flavour != locked["flavour"]:
         raise Unmet(f"the {locked['flavour']} kernel modules", f"the {flavour} ones", APPLY)
-    for name in SAME_AS_DRIVER:
-        if name in node.stack and node.stack[name]["version"] != found[2]:
-            raise Unmet(
-                f"{name} {found[2]}", node.stack[name]["version"], "Run `clusterwright lock`, then `up`"
-            )
-    return expected
 
 
 def gpu_services(node: Node) -> str:
