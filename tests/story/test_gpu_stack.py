@@ -49,12 +49,14 @@ def test_examples_run_in_containers_on_two_nodes(desk: Desk) -> None:
     desk.as_user("sh", "-c", "cd examples; for job in */job.sh; do sbatch --test-only $job || exit; done")
     example_jobs.submit(desk, "pytorch-ddp", ONE, "--epochs 3")
     example_jobs.submit(desk, "jax", ONE, "--steps 40")
+    example_jobs.submit(desk, "tensorflow", ONE, "--steps 40")
     workers = "--ntasks-per-node=2 --cpus-per-task=1"
     example_jobs.submit(desk, "analytics", workers, "--files 8 --records 1000")
     example_jobs.said(desk, "analytics", "8 files, 3 workers on 2 nodes\n")
     for example, last in (
         ("pytorch-ddp", "epoch 2 of 2 processes on cpu: loss "),
         ("jax", "step 40 of 2 processes, 2 devices (cpu): loss "),
+        ("tensorflow", "step 40 of 2 workers: loss "),
     ):
         text = example_jobs.said(desk, example, last)
         assert float(text.partition(last)[2].split()[0]) < 0.01, text
