@@ -37,6 +37,7 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "aws:autoscaling/group:Group": lambda name, _: {"name": f"{name}-0123456"},
     "aws:budgets/budget:Budget": _nothing,
     "aws:cloudwatch/logGroup:LogGroup": _arn("logs", "log-group"),
+    "aws:dlm/lifecyclePolicy:LifecyclePolicy": _arn("dlm", "policy"),
     "aws:ebs/volume:Volume": lambda name, _: {"id": f"vol-0{name.encode().hex()[:16]}"},
     "aws:ec2/amiFromInstance:AmiFromInstance": lambda name, _: {"id": f"ami-0{name.encode().hex()[:16]}"},
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": _nothing,

@@ -41,6 +41,7 @@ MADE: Mapping[str, Callable[[str, Inputs], Inputs]] = {
     "gcp:monitoring/notificationChannel:NotificationChannel": _nothing,
     "gcp:compute/address:Address": lambda _, __: {"address": _ADDRESS},
     "gcp:compute/disk:Disk": _nothing,
+    "gcp:compute/diskResourcePolicyAttachment:DiskResourcePolicyAttachment": _nothing,
     "gcp:compute/firewall:Firewall": _nothing,
     "gcp:compute/globalAddress:GlobalAddress": _nothing,
     "gcp:compute/image:Image": lambda name, _: {"selfLink": f"{_COMPUTE}/global/images/{name}"},

@@ -18,9 +18,13 @@ class Kept:
 
     gib: int
     paths: tuple[str, ...]
+    snapshot: str | None = None
+    """What the volume is made from, when it is made."""
 
 
-def kept(spec: ClusterSpec, roles: tuple[str, ...], dedicated: bool) -> Kept | None:
+def kept(
+    spec: ClusterSpec, roles: tuple[str, ...], dedicated: bool, snapshot: str | None = None
+) -> Kept | None:
     """Slurm's state and database of the controller; what is served to other nodes, where it is served.
 
     `dedicated`: whether another node than the controller serves files.
@@ -31,4 +35,4 @@ def kept(spec: ClusterSpec, roles: tuple[str, ...], dedicated: bool) -> Kept | N
     served = shares if serves else {}
     paths = [*(("/var/lib/mysql", "/var/spool/slurmctld") if controls else ()), *sorted(served)]
     sizes = [-(-one.size // _GIB) if one.size else _SERVED_GIB for one in served.values()]
-    return Kept(_STATE_GIB + sum(sizes), tuple(paths)) if paths else None
+    return Kept(_STATE_GIB + sum(sizes), tuple(paths), snapshot) if paths else None

@@ -106,7 +106,9 @@ def _shrunk(outline: Outline, name: str, counts: Mapping[str, int]) -> Pool:
     pool, names = outline.spec.pools[name], outline.names[name] or ()
     default = COMPUTE_NODES if Role.COMPUTE in pool.roles else 1
     count = counts.get(name, min(default, len(names)))
-    of_a_cloud: dict[str, Any] = dict.fromkeys(("capacity", "placement", "image", "disk", "max_distance"))
+    of_a_cloud: dict[str, Any] = dict.fromkeys(
+        ("capacity", "placement", "image", "disk", "kept_from", "max_distance")
+    )
     of_a_cloud["group"] = False
     if pool.nodes is not None:
         return pool.model_copy(update={**of_a_cloud, "nodes": fold(names[:count])})

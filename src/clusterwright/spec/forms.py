@@ -66,6 +66,9 @@ FORMS: Mapping[str, Form] = {
     mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     pool.IMAGE: Form("image of a cloud", "Write it as the cloud does, for instance `ami-0123456789abcdef0`"),
+    pool.SNAPSHOT: Form(
+        "snapshot of a cloud", "Write it as the cloud does, for instance `snap-0123456789abcdef0`"
+    ),
     aws_storage.S3: Form("place in Amazon S3", "Write it as `s3://bucket/folder`"),
     site.VPC: Form("VPC of AWS", "Write its ID, for instance `vpc-0123456789abcdef0`"),
     site.SUBNET: Form("subnet of AWS", "Write its ID, for instance `subnet-0123456789abcdef0`"),
@@ -77,6 +80,9 @@ FORMS: Mapping[str, Form] = {
     ),
     site.KMS_KEY: Form(
         "ARN of a KMS key", "Write it whole, for instance `arn:aws:kms:us-east-2:123456789012:key/ID`"
+    ),
+    site.GOOGLE_KMS_KEY: Form(
+        "key of Cloud KMS", "Write it whole: `projects/ID/locations/REGION/keyRings/RING/cryptoKeys/KEY`"
     ),
     boot.ADDRESS: Form("IPv4 address", "Write it as 10.70.0.1"),
     boot.RANGE: Form("range of IPv4 addresses", "Write the lowest and the highest, 10.70.0.240-10.70.0.250"),

@@ -17,6 +17,7 @@ from clusterwright.spec.software import Versions
 from clusterwright.spec.treatment import AnsibleRole, Treatment
 
 MACHINE = r"^[a-z0-9][a-z0-9._-]{0,62}$"
+SNAPSHOT = r"^[a-z][A-Za-z0-9/-]{0,254}$"
 IMAGE = r"^[a-z][A-Za-z0-9._/:-]{0,254}$"
 BUILT = "built"
 """In place of an image's name: what `clusterwright image build` makes. `built:` and a digest is that one."""
@@ -91,6 +92,9 @@ class Pool(Described):
     controller keeps the image in; without it, they are told to start from their disk."""
     disk: Bytes | None = None
     """Size of the disk that these machines of a cloud boot from; without it, 100 GiB, 200 GiB with GPUs."""
+    kept_from: Annotated[str, Field(pattern=SNAPSHOT)] | None = None
+    """Snapshot that the kept volume of this one node is made from, when it is made: `snap-…` on AWS,
+    `projects/…/global/snapshots/NAME` on Google Cloud. A volume that is there is left as it is."""
     placement: Literal["cluster", "partition", "spread", "none"] | None = None
     """How AWS sets these machines up to each other: `cluster`, as close as it can; `partition`, in groups
     that share no rack; `spread`, each on a rack of its own. Without it, `cluster` where there is a fabric and

@@ -26,6 +26,10 @@ TAG = r"^[A-Za-z0-9_.:/=+@-]{1,128}$"
 BOUNDARY = r"^arn:aws(-[a-z]+)*:iam::[0-9]{12}:policy/[A-Za-z0-9+=,.@_/-]{1,512}$"
 BILLING = r"^[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}$"
 KMS_KEY = r"^arn:aws(-[a-z]+)*:kms:[a-z0-9-]{4,30}:[0-9]{12}:key/[A-Za-z0-9-]{1,128}$"
+GOOGLE_KMS_KEY = (
+    r"^projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/locations/[a-z0-9-]{2,30}"
+    r"/keyRings/[A-Za-z0-9_-]{1,63}/cryptoKeys/[A-Za-z0-9_-]{1,63}$"
+)
 MACHINE_FILE = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.csv$"
 EMAIL = r"^[^@\s]{1,64}@[^@\s]{1,190}$"
 
@@ -129,6 +133,8 @@ class AwsSite(_Site):
     kms_key: Annotated[str, Field(pattern=KMS_KEY)] | None = None
     """ARN of a key of one's own in AWS KMS, that disks and file systems are encrypted with; without it, the
     account's default keys."""
+    snapshot_days: Annotated[StrictInt, Field(ge=0, le=365)] = 7
+    """For how many days each daily snapshot of a kept volume stays; 0 for no snapshots."""
     permissions_boundary: Annotated[str, Field(pattern=BOUNDARY)] | None = None
     """ARN of the policy that bounds every role made here, where the account asks for one."""
     tags: dict[Annotated[str, Field(pattern=TAG)], Annotated[str, Field(max_length=256)]] = {}
@@ -175,6 +181,11 @@ class GcpSite(_Site):
     """Whom a budget warns."""
     billing_account: Annotated[str, Field(pattern=BILLING)] | None = None
     """Billing account of the project, which a budget is part of."""
+    kms_key: Annotated[str, Field(pattern=GOOGLE_KMS_KEY)] | None = None
+    """Key of one's own in Cloud KMS, `projects/…/cryptoKeys/…`, in this region. It encrypts disks, images,
+    file systems and the bucket; without it, Google's keys do."""
+    snapshot_days: Annotated[StrictInt, Field(ge=0, le=365)] = 7
+    """For how many days each daily snapshot of a kept disk stays; 0 for no snapshots."""
     os_login: StrictBool = True
     """Whether project members may log in through OS Login, to look at a node that did not come up."""
     labels: dict[

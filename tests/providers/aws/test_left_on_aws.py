@@ -39,8 +39,8 @@ def spec() -> ClusterSpec:
     return loads(TEXT).spec
 
 
-def known(*ids: str) -> Kept:
-    made = (Resource("", "aws:ec2/instance:Instance", one, one, "", False, False, {}, {}) for one in ids)
+def known(*ids: str, kind: str = "aws:ec2/instance:Instance") -> Kept:
+    made = (Resource("", kind, one, one, "", False, False, {}, {}) for one in ids)
     return Kept(tuple(made), (), {})
 
 
@@ -77,6 +77,23 @@ def test_what_no_stack_knows_is_named_with_its_price(amazon: Amazon, spec: Clust
     assert "costs about $" in machine_words
     assert "costs" not in volume_words
     assert {one.identity.rpartition("/")[2] for one in left(spec, None)} == {in_stack, outlived, volume}
+
+
+def test_snapshots_are_left_behind_when_nothing_ends_them(amazon: Amazon, spec: ClusterSpec) -> None:
+    assert amazon.url
+    ec2 = Session().create_client("ec2", REGION)
+    tags = [{"Key": "clusterwright:cluster", "Value": "cloudy"}]
+    volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=20)["VolumeId"]
+    snapshot = ec2.create_snapshot(
+        VolumeId=volume, TagSpecifications=[{"ResourceType": "snapshot", "Tags": tags}]
+    )["SnapshotId"]
+    policy = known("policy-1", kind="aws:dlm/lifecyclePolicy:LifecyclePolicy")
+
+    def snapshots(kept: Kept | None) -> list[str]:
+        return [one.identity.rpartition("/")[2] for one in left(spec, kept) if one.kind == "ec2 snapshot"]
+
+    assert snapshots(policy) == []
+    assert snapshots(known("i-1")) == snapshots(None) == [snapshot]
 
 
 def test_missing_permission_is_named(amazon: Amazon, spec: ClusterSpec) -> None:

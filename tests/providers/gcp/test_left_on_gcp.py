@@ -16,7 +16,8 @@ from clusterwright.providers.asking import NoAnswer
 from clusterwright.providers.gcp.labelled import labelled
 from clusterwright.providers.gcp.live.project import Project
 
-_URL = "https://www.googleapis.com/compute/v1/projects/example-hpc/zones/us-central1-a"
+_PROJECT = "https://www.googleapis.com/compute/v1/projects/example-hpc"
+_URL = f"{_PROJECT}/zones/us-central1-a"
 _LABELS = {"labels": {"clusterwright-cluster": "mega"}}
 _DISABLED = "Lustre API has not been used in project 123 before or it is disabled."
 RECORDED: Mapping[str, Any] = {
@@ -49,6 +50,9 @@ RECORDED: Mapping[str, Any] = {
                 ]
             }
         }
+    },
+    "compute/compute/v1/projects/example-hpc/global/snapshots": {
+        "items": [{"name": "head-1", "selfLink": f"{_PROJECT}/global/snapshots/head-1", **_LABELS}]
     },
     "file/v1/projects/example-hpc/locations/-/instances": {
         "instances": [
@@ -117,6 +121,7 @@ def test_what_has_the_label_is_found_and_nothing_else(google: _Server) -> None:
             "projects/example-hpc/zones/us-central1-a/instances/mega-gpu-001",
             "a3-megagpu-8g",
         ),
+        ("compute snapshot", "projects/example-hpc/global/snapshots/head-1", ""),
         ("file instance", "projects/example-hpc/locations/us-central1-a/instances/mega-home", ""),
         ("storage bucket", "mega-bundles", ""),
     ]

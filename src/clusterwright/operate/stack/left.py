@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from clusterwright.providers.engine.kept import Kept
     from clusterwright.providers.leftover import Leftover
 
+_SNAPSHOTS = ("ec2 snapshot", "compute snapshot")
+_SCHEDULES = {
+    "aws:dlm/lifecyclePolicy:LifecyclePolicy",
+    "gcp:compute/diskResourcePolicyAttachment:DiskResourcePolicyAttachment",
+}
+"""Resources of a stack that make snapshots, and end them."""
+
 
 def left(spec: ClusterSpec, kept: Kept | None) -> tuple[Leftover, ...]:
     """Raises Refused where the cloud may not be asked. `kept`: what the stack knows, if there is one."""
@@ -24,8 +31,11 @@ def left(spec: ClusterSpec, kept: Kept | None) -> tuple[Leftover, ...]:
     refuse_without_sdk(site.provider, Where(path="site"))
     known = {words for one in kept.resources for words in _names(one.id, one.outputs)} if kept else set()
     known |= set(_members(kept, spec.cluster)) if kept else set()
+    wanted = set(_SNAPSHOTS) if kept and {one.type for one in kept.resources} & _SCHEDULES else set()
     return tuple(
-        one for one in _in_cloud(site, spec.cluster) if not {one.identity, _tail(one.identity)} & known
+        one
+        for one in _in_cloud(site, spec.cluster)
+        if one.kind not in wanted and not {one.identity, _tail(one.identity)} & known
     )
 
 

@@ -63,6 +63,7 @@ def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Aws
         set_aside=tuple(_set_aside(plan, site, planned)),
         root_device=root_device(plan.spec.software.distribution),
         kms_key=site.kms_key,
+        snapshot_days=site.snapshot_days,
         tags={**site.tags, "clusterwright:cluster": plan.spec.cluster},
     )
 
@@ -122,7 +123,7 @@ def _machines(
             placement=groups[node.pool].name if node.pool in groups else None,
             capacity=capacity.model,
             reservation=capacity.reservation,
-            kept=kept(plan.spec, node.roles, dedicated),
+            kept=kept(plan.spec, node.roles, dedicated, pool.kept_from),
             identity=identities[node.pool].name if node.pool in identities else None,
             grouped=pool.group,
         )

@@ -86,6 +86,8 @@ class AwsPlan:
     """What the distribution's images boot from; None where no source tells."""
     kms_key: str | None
     """What disks and file systems are encrypted with; None for the account's default keys."""
+    snapshot_days: int
+    """For how long snapshots of kept volumes stay; 0 for none."""
     tags: Mapping[str, str]
     """Of everything."""
 

@@ -49,6 +49,8 @@ def gcp_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Gcp
         shares=shares,
         buckets=_buckets(plan),
         budget=_budget(site),
+        kms_key=site.kms_key,
+        snapshot_days=site.snapshot_days,
         ssh_from=tuple(site.ssh_from),
         os_login=site.os_login,
         labels={**site.labels, LABEL: plan.spec.cluster},
@@ -111,7 +113,7 @@ def _machines(
             scheduling=scheduling(kind, pool.capacity),
             public=bool(site.ssh_from) and door in node.roles,
             shielded=kind.hardware.architecture == "x86_64" and not node.machine.endswith("-metal"),
-            kept=kept(plan.spec, node.roles, dedicated),
+            kept=kept(plan.spec, node.roles, dedicated, pool.kept_from),
             group=grouped.get(node.name),
         )
 

@@ -105,6 +105,10 @@ class GcpPlan:
     buckets: Mapping[str, bool]
     """Buckets that nodes mount, and whether they write there."""
     budget: Budget | None
+    kms_key: str | None
+    """What is encrypted with it instead of Google's keys."""
+    snapshot_days: int
+    """For how long snapshots of kept disks stay; 0 for none."""
     ssh_from: tuple[str, ...]
     os_login: bool
     labels: Mapping[str, str]

@@ -22,6 +22,7 @@ from clusterwright.providers.aws.image import Images
 from clusterwright.providers.aws.names import Names
 from clusterwright.providers.aws.network import ExistingNetwork, Network
 from clusterwright.providers.aws.nodes import NodePool
+from clusterwright.providers.aws.snapshots import Snapshots
 from clusterwright.providers.aws.state import KeptVolume
 from clusterwright.providers.aws.storage import SharedStorage
 from clusterwright.providers.aws.store import Store
@@ -152,13 +153,24 @@ class Cluster(pulumi.ComponentResource):
                 machine.name,
                 zone=plan.zone,
                 gib=machine.kept.gib,
+                snapshot=machine.kept.snapshot,
                 kms_key=plan.kms_key,
+                snapshots=plan.cluster if plan.snapshot_days else None,
                 tags=plan.tags,
                 opts=self._own,
             )
             for machine in plan.machines
             if machine.kept is not None
         }
+        if volumes and plan.snapshot_days:
+            Snapshots(
+                self._name,
+                days=plan.snapshot_days,
+                kms_key=plan.kms_key,
+                boundary=plan.permissions_boundary,
+                tags=plan.tags,
+                opts=self._own,
+            )
         profiles = {
             one.name: NodeIdentity(
                 f"{self._name}-{one.name}",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
+from clusterwright.providers.aws.snapshots import KEPT_TAG
 from clusterwright.providers.aws.tags import named
 
 _DEVICE = "/dev/sdf"
@@ -25,21 +26,31 @@ class KeptVolume(pulumi.ComponentResource):
         zone: str,
         gib: int,
         kms_key: str | None = None,
+        snapshot: str | None = None,
+        snapshots: str | None = None,
         tags: Mapping[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """`snapshot`: what it is made from; `snapshots`: the cluster whose policy makes them, if any."""
         super().__init__("clusterwright:aws:KeptVolume", name, None, opts)
         self._name, self._own = name, pulumi.ResourceOptions(parent=self)
-        # Jobs, accounting and home directories: a slip in the description must not take them away.
-        lasting = pulumi.ResourceOptions(parent=self, protect=True, retain_on_delete=True)
+        lasting = pulumi.ResourceOptions(
+            parent=self,
+            # Jobs, accounting and home directories: a slip in the description must not take them away.
+            protect=True,
+            retain_on_delete=True,
+            # What it was made from says nothing of what is on it today.
+            ignore_changes=["snapshotId"],
+        )
         self._volume = aws.ebs.Volume(
             name,
             availability_zone=zone,
             size=gib,
+            snapshot_id=snapshot,
             type="gp3",
             encrypted=True,
             kms_key_id=kms_key,
-            tags=named(tags, f"{name}-kept"),
+            tags={**named(tags, f"{name}-kept"), **({KEPT_TAG: snapshots} if snapshots else {})},
             opts=lasting,
         )
         self.device = self._volume.id.apply(_by_id)

@@ -22,6 +22,7 @@ from clusterwright.providers.gcp.groups import NodeGroup
 from clusterwright.providers.gcp.image import Images
 from clusterwright.providers.gcp.network import ExistingNetwork, Network
 from clusterwright.providers.gcp.nodes import NodePool
+from clusterwright.providers.gcp.snapshots import Snapshots
 from clusterwright.providers.gcp.state import PATH
 from clusterwright.providers.gcp.storage import SharedStorage
 from clusterwright.providers.gcp.store import Store
@@ -113,6 +114,7 @@ class Cluster(pulumi.ComponentResource):
             zone=plan.zone,
             recipes=recipes,
             after=after,
+            kms_key=plan.kms_key,
             # Not below the cluster: what says that machines are done waits for all that is.
             opts=pulumi.ResourceOptions(provider=self._own.provider),
         )
@@ -138,6 +140,7 @@ class Cluster(pulumi.ComponentResource):
                 clients=plan.network,
                 services=None if plan.existing else plan.services,
                 shares=plan.shares,
+                kms_key=plan.kms_key,
                 opts=self._own,
             )
 
@@ -152,6 +155,7 @@ class Cluster(pulumi.ComponentResource):
             region=plan.region,
             account=account.email,
             names=bool(plan.groups),
+            kms_key=plan.kms_key,
             opts=self._own,
         )
         self.store, self.url, self.region = store.bucket, store.url, plan.region
@@ -159,6 +163,7 @@ class Cluster(pulumi.ComponentResource):
         def of_machine(machine: Machine) -> pulumi.Output[str]:
             return store.url.apply(partial(_user_data, plan, signer, machine, self._builds))
 
+        snapshots = self._snapshots()
         subnets: Subnets = {(FIRST, 0): network.subnet, **fabric.subnets}
         public: dict[str, pulumi.Output[str]] = {}
         ids: dict[str, pulumi.Output[str]] = {}
@@ -176,6 +181,8 @@ class Cluster(pulumi.ComponentResource):
                 account=account.email,
                 user_data=of_machine,
                 os_login=plan.os_login,
+                kms_key=plan.kms_key,
+                snapshots=snapshots,
                 opts=self._own,
             )
             public |= made.addresses
@@ -187,6 +194,19 @@ class Cluster(pulumi.ComponentResource):
             for name, members in plan.groups.items()
         }
         return public
+
+    def _snapshots(self) -> Snapshots | None:
+        plan = self._plan
+        if not plan.snapshot_days or not any(machine.kept for machine in plan.machines):
+            return None
+        return Snapshots(
+            self._name,
+            zone=plan.zone,
+            region=plan.region,
+            days=plan.snapshot_days,
+            labels=plan.labels,
+            opts=self._own,
+        )
 
     def _group(
         self,
@@ -212,6 +232,7 @@ class Cluster(pulumi.ComponentResource):
             user_data=told,
             os_login=plan.os_login,
             labels=plan.labels,
+            kms_key=plan.kms_key,
             opts=self._own,
         ).group
 

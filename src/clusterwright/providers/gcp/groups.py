@@ -44,6 +44,7 @@ class NodeGroup(pulumi.ComponentResource):
         user_data: pulumi.Input[str],
         os_login: bool,
         labels: Mapping[str, str],
+        kms_key: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`of_group`: whether the policy is the group's, and not each machine's."""
@@ -54,7 +55,7 @@ class NodeGroup(pulumi.ComponentResource):
             # A template never changes: another one is made, and the group told, before this one goes.
             name_prefix=f"{name}-"[:_PREFIX],
             machine_type=like.kind,
-            disks=[_boot_disk(like, labels)],
+            disks=[_boot_disk(like, labels, kms_key)],
             network_interfaces=list(_interfaces(like, subnets)),
             scheduling=_scheduling(like),
             reservation_affinity=_reservation(like),
@@ -97,13 +98,18 @@ _PREFIX = 37
 """Longest prefix of a name that the provider makes unique with 26 characters of its own."""
 
 
-def _boot_disk(like: Machine, labels: Mapping[str, str]) -> gcp.compute.InstanceTemplateDiskArgs:
+def _boot_disk(
+    like: Machine, labels: Mapping[str, str], kms_key: str | None
+) -> gcp.compute.InstanceTemplateDiskArgs:
     return gcp.compute.InstanceTemplateDiskArgs(
         boot=True,
         auto_delete=True,
         source_image=like.image,
         disk_size_gb=like.disk_gib,
         disk_type=like.disk,
+        disk_encryption_key=gcp.compute.InstanceTemplateDiskDiskEncryptionKeyArgs(kms_key_self_link=kms_key)
+        if kms_key
+        else None,
         labels={**labels, "clusterwright-pool": like.pool},
     )
 

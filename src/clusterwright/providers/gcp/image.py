@@ -27,11 +27,13 @@ class Images(pulumi.ComponentResource):
         zone: str,
         recipes: Iterable[Recipe],
         after: pulumi.Resource,
+        kms_key: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`after`: what says that they are done, sealed and on the disk."""
         super().__init__("clusterwright:gcp:Images", name, None, opts)
         self._cluster, self._zones = cluster, f"projects/{project}/zones/{zone}"
+        self._key = kms_key
         self._own = pulumi.ResourceOptions(parent=self, depends_on=[after])
         self.ids = {one.digest: self._image(one) for one in recipes}
         self.register_outputs({"ids": dict(self.ids)})
@@ -45,6 +47,9 @@ class Images(pulumi.ComponentResource):
             name=name,
             # The boot disk of an instance has the instance's name.
             source_disk=f"{self._zones}/disks/{disk}",
+            snapshot_encryption_key=gcp.compute.SnapshotSnapshotEncryptionKeyArgs(kms_key_self_link=self._key)
+            if self._key
+            else None,
             labels=labels,
             opts=own,
         )
@@ -52,6 +57,9 @@ class Images(pulumi.ComponentResource):
             name,
             name=name,
             source_snapshot=copied.self_link,
+            image_encryption_key=gcp.compute.ImageImageEncryptionKeyArgs(kms_key_self_link=self._key)
+            if self._key
+            else None,
             labels=labels,
             # The stack is the builders' alone: an image goes on request, with `clusterwright image remove`.
             opts=pulumi.ResourceOptions.merge(own, pulumi.ResourceOptions(retain_on_delete=True)),

@@ -19,8 +19,15 @@ _SERVED = {"file": "file.instances.list", "lustre": "lustre.instances.list"}
 
 
 def labelled(project: Project, cluster: str) -> tuple[Leftover, ...]:
-    """Of kinds that keep or cost: machines, disks, addresses, file systems, buckets. Raises NoAnswer."""
-    parts = _compute(project, cluster), _served(project, cluster), _buckets(project, cluster)
+    """Of kinds that keep or cost: machines, disks, snapshots, addresses, file systems, buckets.
+
+    Raises NoAnswer."""
+    parts = (
+        _compute(project, cluster),
+        _snapshots(project, cluster),
+        _served(project, cluster),
+        _buckets(project, cluster),
+    )
     return tuple(sorted({one for part in parts for one in part}))
 
 
@@ -30,9 +37,21 @@ def _compute(project: Project, cluster: str) -> Iterator[Leftover]:
         for page in _pages(project, "compute", path, permission, filter=f"labels.{_LABEL}={cluster}"):
             for place in page.get("items", {}).values():
                 for row in (one for one in place.get(kind, ()) if not _is_of_machine(kind, one)):
-                    identity = "projects/" + str(row["selfLink"]).partition("/projects/")[2]
                     machine = str(row.get("machineType", "")).rpartition("/")[2]
-                    yield Leftover(f"compute {kind.removesuffix('s')}", identity, machine)
+                    yield Leftover(f"compute {kind.removesuffix('s')}", _identity(row), machine)
+
+
+def _snapshots(project: Project, cluster: str) -> Iterator[Leftover]:
+    """They are in no zone."""
+    path = f"compute/v1/projects/{project.name}/global/snapshots"
+    wanted = f"labels.{_LABEL}={cluster}"
+    for page in _pages(project, "compute", path, "compute.snapshots.list", filter=wanted):
+        for row in page.get("items", ()):
+            yield Leftover("compute snapshot", _identity(row))
+
+
+def _identity(row: Mapping[str, Any]) -> str:
+    return "projects/" + str(row["selfLink"]).partition("/projects/")[2]
 
 
 def _is_of_machine(kind: str, row: Mapping[str, Any]) -> bool:

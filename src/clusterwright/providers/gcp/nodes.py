@@ -13,6 +13,7 @@ from clusterwright.plan.gcp.names import machine_name
 from clusterwright.plan.interfaces import Interface
 from clusterwright.providers.gcp.capacity import reservation, scheduling
 from clusterwright.providers.gcp.fabric import Subnets
+from clusterwright.providers.gcp.snapshots import Snapshots
 from clusterwright.providers.gcp.state import DEVICE, KeptDisk
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -43,6 +44,8 @@ class NodePool(pulumi.ComponentResource):
         account: pulumi.Input[str],
         user_data: UserData,
         os_login: bool,
+        kms_key: str | None = None,
+        snapshots: Snapshots | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("clusterwright:gcp:NodePool", name, None, opts)
@@ -51,6 +54,7 @@ class NodePool(pulumi.ComponentResource):
         self._zone, self._region = zone, region
         self._subnets, self._policies, self._account = subnets, policies, account
         self._user_data, self._os_login = user_data, os_login
+        self._key, self._snapshots = kms_key, snapshots
         self.addresses = {machine.name: self._address(machine) for machine in machines if machine.public}
         self.ids = {machine.name: self._instance(machine) for machine in machines}
         self.register_outputs({"addresses": dict(self.addresses), "ids": dict(self.ids)})
@@ -95,12 +99,22 @@ class NodePool(pulumi.ComponentResource):
 
     def _kept(self, name: str, machine: Machine) -> gcp.compute.InstanceAttachedDiskArgs:
         assert machine.kept is not None
-        made = KeptDisk(name, zone=self._zone, kind=machine.disk, gib=machine.kept.gib, opts=self._own)
+        made = KeptDisk(
+            name,
+            zone=self._zone,
+            kind=machine.disk,
+            gib=machine.kept.gib,
+            kms_key=self._key,
+            snapshot=machine.kept.snapshot,
+            snapshots=self._snapshots,
+            opts=self._own,
+        )
         return gcp.compute.InstanceAttachedDiskArgs(source=made.disk, device_name=DEVICE, mode="READ_WRITE")
 
     def _boot_disk(self, machine: Machine) -> gcp.compute.InstanceBootDiskArgs:
         return gcp.compute.InstanceBootDiskArgs(
             auto_delete=True,
+            kms_key_self_link=self._key,
             initialize_params=gcp.compute.InstanceBootDiskInitializeParamsArgs(
                 image=machine.image,
                 size=machine.disk_gib,

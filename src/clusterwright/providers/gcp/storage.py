@@ -30,13 +30,14 @@ class SharedStorage(pulumi.ComponentResource):
         clients: str,
         services: str | None,
         shares: Mapping[str, Filestore | ManagedLustre],
+        kms_key: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`clients`: the range of the nodes. `services`: the range that Google's networks are joined with;
         None where that was done already."""
         super().__init__("clusterwright:gcp:SharedStorage", name, None, opts)
         self._name, self._region, self._zone = name, region, zone
-        self._network, self._clients = network, clients
+        self._network, self._clients, self._key = network, clients, kms_key
         # People's files: `pulumi destroy` refuses until `pulumi state unprotect` says that they may go.
         self._kept = pulumi.ResourceOptions(parent=self, protect=True)
         self._own = pulumi.ResourceOptions(parent=self)
@@ -104,6 +105,7 @@ class SharedStorage(pulumi.ComponentResource):
             location=self._zone if share.tier == "zonal" else self._region,
             tier=share.tier.upper(),
             protocol="NFS_V4_1",
+            kms_key_name=self._key,
             file_shares=gcp.filestore.InstanceFileSharesArgs(
                 name=EXPORT.strip("/"),
                 capacity_gb=share.size // GIB,
@@ -137,6 +139,7 @@ class SharedStorage(pulumi.ComponentResource):
             capacity_gib=str(share.size // GIB),
             per_unit_storage_throughput=str(share.throughput_per_tib),
             network=self._network,
+            kms_key=self._key,
             opts=self._after(joined),
         )
         return made.mount_point.apply(lambda told: told.partition("@")[0])

@@ -35,6 +35,7 @@ class Store(pulumi.ComponentResource):
         region: str,
         account: pulumi.Input[str],
         names: bool = False,
+        kms_key: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`account`: e-mail of the nodes' service account; `names`: whether machines ask who they are."""
@@ -46,6 +47,7 @@ class Store(pulumi.ComponentResource):
             location=region,
             uniform_bucket_level_access=True,
             public_access_prevention="enforced",
+            encryption=gcp.storage.BucketEncryptionArgs(default_kms_key_name=kms_key) if kms_key else None,
             # Everything in it can be published again from the description.
             force_destroy=True,
             opts=own,
