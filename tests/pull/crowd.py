@@ -80,7 +80,7 @@ def handoff(count: int) -> Handoff:
     """Of a pool whose nodes have no planned address."""
     text = f"""
 cluster: far
-site: {{provider: lab}}
+site: {{provider: lab, network: 10.9.0.0/16}}
 converge: pull
 pools:
   controller: {{roles: [controller, login], machine: lab-small}}

@@ -44,6 +44,15 @@ def test_names_stay_and_a_freed_one_goes_to_the_next_machine(world: World) -> No
     assert world.store.named() == {"i-0001", "i-0003", "i-0004"}, "a machine that is gone leaves no name"
 
 
+def test_a_machine_outside_the_nodes_network_gets_no_name(world: World) -> None:
+    """AWS gives any free address of the group's subnet, and the description may know a part of it only."""
+    crowd = grown(3)
+    crowd.there["i-0002"] = "10.10.0.7"
+    with pytest.raises(Refused, match=r"i-0002: CW8154 its cloud gave it 10\.10\.0\.7, .* 10\.9\.0\.0/16"):
+        named(world, crowd, 3)
+    assert world.store.named() == set()
+
+
 def test_one_node_more_is_one_name_more(world: World) -> None:
     crowd = grown(2)
     before = named(world, crowd, 2).machines

@@ -47,4 +47,9 @@ CODES: Mapping[str, Meaning] = {
         "Each name is one machine's until that is gone. Somebody else wrote into the store.",
         "two publishers of one cluster, each with its key",
     ),
+    "CW8154": Meaning(
+        "A machine of a group is outside the nodes' network",
+        "File servers let the nodes' network in. A node elsewhere would wait, and nobody would say for what.",
+        "site: {network: 10.90.16.0/22, …}, where the group's subnet is 10.90.16.0/20",
+    ),
 }

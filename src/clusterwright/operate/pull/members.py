@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network
 
 from clusterwright.bundle.pointer import NAME_NAMESPACE
 from clusterwright.catalog.hardware import Hardware
@@ -125,6 +126,7 @@ class _Look:
 def _look(groups: Groups, key: str, handoff: Handoff, register: Register, report: Report) -> _Look:
     planned = {node.name: node for node in nodes_of(key, handoff)}
     members = dict(groups.members(key))
+    _refuse_strangers(members, planned, handoff)
     held = _by_name(register.names(members))
     astray = [machine for name, machine in sorted(held.items()) if name not in planned]
     new = sorted(members.keys() - set(held.values()))
@@ -174,6 +176,21 @@ def _too_many(members: Mapping[str, Member], wanted: int, astray: list[str], new
     as are too many, never more: a pool that is called otherwise ends no machine."""
     alike = [one for one in (*reversed(astray), *reversed(new)) if not members[one].node]
     yield from alike[: max(0, len(members) - wanted)]
+
+
+def _refuse_strangers(members: Mapping[str, Member], planned: Mapping[str, Node], handoff: Handoff) -> None:
+    """Who is let in, by file servers and elsewhere, follows from the network of the description."""
+    for site in sorted({node.site for node in planned.values()}):
+        network = IPv4Network(handoff.site[site]["network"])
+        out = [one for one, found in sorted(members.items()) if IPv4Address(found.address) not in network]
+        if out:
+            what = (
+                f"its cloud gave it {members[out[0]].address}, which is not in the nodes' network, {network}"
+            )
+            if len(out) > 1:
+                what += f"; the same is so of {len(out) - 1} more"
+            remedy = "Let `network` be the whole subnet that the group makes its machines in"
+            raise refuse("CW8154", Where(path=own_id(out[0])), what, remedy)
 
 
 def _by_name(names: Mapping[str, str]) -> dict[str, str]:
