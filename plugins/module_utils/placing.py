@@ -153,7 +153,18 @@ class Placing:
         self.diff.extend({"before_header": path, "after_header": "/dev/null"} for path in present)
         if self.module.check_mode or not set(placed) - wanted:
             return
-        state.owe(self.folder, [affected for path in present for affected in placed[path]])
+        affected = [affected for path in present for affected in placed[path]]
+        state.owe(self.folder, affected)
+        self.stop(
+            [unit for unit, _, action in (row.rpartition(":") for row in affected) if action == state.STOP]
+        )
         for path in present:
             os.unlink(path)
         state.note(self.folder, state.PLACED, {path: placed[path] for path in placed if path in wanted})
+
+    def stop(self, units: list) -> None:
+        """While everything that they need to stop is still there."""
+        for unit in units:
+            self.module.run_command(["systemctl", "disable", "--now", unit], check_rc=True)
+            # What it keeps would be old when it comes again; where it keeps nothing, this fails.
+            self.module.run_command(["systemctl", "clean", "--what=state", unit])

@@ -16,6 +16,8 @@ PENDING = "pending.json"
 """Unit -> `reload` or `restart` still owed because of a file that changed."""
 PEOPLE = "people.json"
 """Logins that were made here."""
+STOP = "stop"
+"""What the removal of a unit's file affects: a changed one owes the unit nothing."""
 APPLIED = "applied.json"
 """Digest of what was last applied completely."""
 
@@ -59,6 +61,8 @@ def owe(folder: str, affects: list) -> None:
     before = dict(pending)
     for affected in affects:
         unit, _colon, action = affected.rpartition(":")
+        if action == STOP:
+            continue
         if pending.get(unit) != "restart":
             pending[unit] = action
     if pending != before:

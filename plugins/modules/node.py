@@ -50,7 +50,9 @@ options:
         description: Text of the file; without it, O(keys) has the content.
         type: str
       affects:
-        description: C(UNIT:reload) or C(UNIT:restart) for every unit that must learn of a change.
+        description:
+          - C(UNIT:reload) or C(UNIT:restart) for every unit that must learn of a change.
+          - C(UNIT:stop) for one that is stopped, disabled and forgotten before this file is removed.
         type: list
         elements: str
         default: []

@@ -32,6 +32,7 @@ from clusterwright.operate.own.harm import harm, together
 from clusterwright.operate.own.machines import OwnMachines
 from clusterwright.operate.own.play import Play
 from clusterwright.operate.own.record import Known, Record
+from clusterwright.operate.own.seen import others
 from clusterwright.operate.own.site import OwnSite
 from clusterwright.operate.own.trust import Trust
 from clusterwright.operate.prepare import described, prepare
@@ -130,6 +131,35 @@ def test_harm_is_named(case: str, handoff: Handoff, gpu: Node, clean: Machine) -
     [found] = harm(handoff, gpu, replace(clean, seen=seen))
     assert (found.code, found.severity, found.where.path) == (code, severity, gpu.name)
     assert words in found.what
+
+
+def test_another_firewall_beside_the_one_of_the_description_is_named(
+    handoff: Handoff, gpu: Node, clean: Machine
+) -> None:
+    described = {**handoff.site[gpu.site], "firewall": {"operators_from": ["10.0.0.0/8"]}}
+    seen = {**clean.seen, "firewall": {"by": ["ufw"], "rules": 9, "closed": ["ip filter"]}}
+    filtered = replace(handoff, site={**handoff.site, gpu.site: described})
+    [found] = harm(filtered, gpu, replace(clean, seen=seen))
+    assert (found.code, found.severity) == ("CW8290", Severity.WARNING)
+    assert "kept by ufw" in found.what and "(ip filter)" in found.what
+    assert list(harm(filtered, gpu, clean)) == []
+
+
+def test_the_table_of_the_cluster_is_nobody_elses() -> None:
+    listed = """\
+table ip filter {
+\tchain INPUT {
+\t\ttype filter hook input priority filter; policy drop;
+\t}
+}
+table inet clusterwright {
+\tchain input {
+\t\ttcp dport 22 accept
+\t}
+}
+"""
+    [(table, lines)] = others(listed).items()
+    assert table == "ip filter" and "policy drop" in lines[1]
 
 
 def test_packages_that_would_go_down_and_files_that_would_go_are_named(

@@ -62,6 +62,23 @@ def test_store_that_is_away_is_later(
         one.step(verify_only=True)
 
 
+def test_whether_the_store_is_reached_is_asked_over_a_connection_of_its_own(
+    agent: ModuleType, world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent.time, "sleep", lambda _: None)
+    root = str(world.node("gpu-001"))
+    assert agent.reach(root) == 1  # it has nothing yet
+    world.publish()
+    assert agent.reach(root) == 0
+    monkeypatch.setattr(agent.Store, "once", _away)
+    assert agent.reach(root) == 1
+    assert "the store does not answer" in capsys.readouterr().out
+
+
+def _away(*_: object) -> tuple[int, bytes]:
+    raise OSError("no route to host")
+
+
 class Metadata(http.server.BaseHTTPRequestHandler):
     """A metadata server, and a bucket that only its token opens."""
 

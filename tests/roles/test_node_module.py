@@ -119,6 +119,22 @@ def test_a_file_that_is_no_longer_wanted_is_removed(node: Call, tmp_path: Path) 
     assert node(files=[a_file(kept)], remove_stale=True)["changed"] is False
 
 
+def test_a_unit_is_stopped_while_its_files_are_still_there(
+    node: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit, program, kept = tmp_path / "one.service", tmp_path / "program", tmp_path / "slurm.conf"
+    systemctl, said = tmp_path / "bin" / "systemctl", tmp_path / "said"
+    systemctl.parent.mkdir()
+    systemctl.write_text(f'#!/bin/sh\necho "$* $(cat {program})" >>{said}\n[ "$1" != clean ]\n')
+    systemctl.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{systemctl.parent}:{os.environ['PATH']}")
+    node(files=[a_file(unit, affects=["one:stop"]), a_file(program), a_file(kept)], digest="d1")
+    assert not said.exists()
+    node(files=[a_file(kept)], remove_stale=True, digest="d2")
+    assert said.read_text().splitlines() == ["disable --now one one", "clean --what=state one one"]
+    assert not unit.exists() and not program.exists()
+
+
 def test_a_file_that_is_left_to_the_site_stays_and_is_forgotten(node: Call, tmp_path: Path) -> None:
     left, kept = tmp_path / "modprobe.conf", tmp_path / "slurm.conf"
     node(files=[a_file(left), a_file(kept)], remove_stale=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
+import socket
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +33,12 @@ pytestmark = pytest.mark.lab
 
 DESCRIPTION = """\
 cluster: bare
-site: {provider: onprem, network: NETWORK, machines: machines.csv, boot: {}}
+site:
+  provider: onprem
+  network: NETWORK
+  machines: machines.csv
+  boot: {}
+  firewall: {operators_from: OPERATOR/32}
 pools:
   head: {roles: [controller, login, compute], machine: generic-x86-2c, partitions: main}
   box: {roles: compute, machine: generic-x86-2c, partitions: main, nodes: "box[1-3]"}
@@ -101,7 +108,7 @@ def floor(desk: Desk) -> Iterator[Floor]:
     try:
         image = bake(home, digest, _installed, lambda *_: None)
         (desk.folder / "machines.csv").write_text(MACHINES)
-        desk.describe(DESCRIPTION.replace("NETWORK", str(lab.reserve().subnet)))
+        desk.describe(_filled(lab))
         handoff = prepare(described(Source(desk.folder / "cluster.yaml"))).handoff
         for node in handoff.nodes[:3]:
             cache = desk.folder / "archives" / node.name
@@ -118,6 +125,13 @@ def floor(desk: Desk) -> Iterator[Floor]:
         yield made
     finally:
         lab.destroy()
+
+
+def _filled(lab: Lab) -> str:
+    """The operator's machine has an address beside the nodes' network, and not in it."""
+    subnet = lab.reserve().subnet
+    *_, network = subnet.subnets()
+    return DESCRIPTION.replace("NETWORK", str(network)).replace("OPERATOR", str(subnet[1]))
 
 
 def _installed(target: ssh.Target) -> None:
@@ -209,7 +223,7 @@ def test_password_login_ends_when_asked(desk: Desk, floor: Floor) -> None:
 
 
 def test_up_brings_them_to_an_accepted_cluster(desk: Desk, floor: Floor) -> None:
-    text = DESCRIPTION.replace("NETWORK", str(floor.lab.reserve().subnet)).replace("box[1-3]", "box1")
+    text = _filled(floor.lab).replace("box[1-3]", "box1")
     desk.describe(text)
     assert desk.outcome("up", "cluster.yaml")["accepted"]
     said = desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-N2", "hostname")
@@ -218,6 +232,43 @@ def test_up_brings_them_to_an_accepted_cluster(desk: Desk, floor: Floor) -> None
     assert floor.on("head", f"{boots} && ! systemctl is-active --quiet nginx") == "active\nactive\n"
     outcome = desk.outcome("up", "cluster.yaml")
     assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
+
+
+def test_only_the_operator_is_let_in_from_outside(floor: Floor) -> None:
+    [head] = floor.lab.targets(["head"])
+    assert floor.on("head", "/usr/lib/clusterwright/firewall check") == "head.nft is loaded\n"
+    slurmctld = "exec 3<>/dev/tcp/head/6817 && echo open"
+    assert floor.on("box1", f"bash -c '{slurmctld}'") == "open\n"
+    with pytest.raises(TimeoutError):
+        socket.create_connection((head.address, 6817), timeout=2)
+
+
+def test_a_firewall_that_locks_the_operator_out_takes_itself_back(desk: Desk, floor: Floor) -> None:
+    soon = "/run/systemd/system/clusterwright-nftables-undo.timer.d"
+    sooner = f"printf '[Timer]\\nOnActiveSec=\\nOnActiveSec=4\\n' >{soon}/soon.conf"
+    for name in ("head", "box1"):
+        floor.on(name, f"mkdir -p {soon} && {sooner} && systemctl daemon-reload")
+    text = (desk.folder / "cluster.yaml").read_text()
+    desk.describe(re.sub("operators_from: [0-9.]+", "operators_from: 192.0.2.1", text))
+    nodes = desk.outcome("up", "cluster.yaml", code=1)["nodes"]
+    assert {node["status"] for node in nodes.values()} == {"failed"}
+    assert all("put back the rules before it" in node["message"] for node in nodes.values())
+    for name in ("head", "box1"):
+        floor.on(name, f"rm -r {soon} && systemctl daemon-reload")
+    desk.describe(text)
+
+
+def test_a_flushed_firewall_takes_the_node_from_slurm_until_it_is_back(desk: Desk, floor: Floor) -> None:
+    gate = "/usr/lib/clusterwright/gate --quick"
+    said = floor.on("box1", f"nft flush ruleset; ! {gate}")
+    assert "FAIL firewall: expected the rules of the description, loaded, seen the table" in said
+    shown = "sinfo --noheader --nodes=box1 --format='%T %E'"
+    assert "clusterwright: gate firewall" in floor.on("head", shown)
+    nodes = desk.outcome("up", "cluster.yaml", "--no-accept")["nodes"]
+    assert nodes["box1"]["drift"] == ["firewall: the table inet clusterwright is gone"]
+    assert nodes["head"]["tasks"] == 0
+    floor.on("box1", gate)
+    assert floor.on("head", shown).startswith("idle")
 
 
 def test_what_the_site_keeps_is_told_and_left(desk: Desk, floor: Floor) -> None:

@@ -56,6 +56,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
         "serves": (_switch(served and node.name == shares.file_server(handoff)),),
         "network_boot": (_switch("controller" in node.roles and handoff.site[node.site].get("boot")),),
+        "firewall": (_switch(handoff.site[node.site].get("firewall")),),
         "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
         "converge": (str(handoff.cluster["converge"]),),
         "proxy": (_switch(handoff.cluster["surroundings"]["http_proxy"]),),

@@ -80,7 +80,7 @@ class Kinds:
             *generated.modules(installed),
             *signing.files(self._handoff, installed, self._attachments),
         )
-        rendered = (file for file in self._files if set(file.roles) & set(node.roles))
+        rendered = (file for file in self._files if file.is_for(node.roles, node.pool))
         generic = (
             *rendered,
             *(generated.authorized_keys(self._handoff) if _PEOPLE in named else ()),

@@ -56,6 +56,7 @@ ORDER = (
     "slurm_rest",
     "monitoring",
     "network_boot",
+    "firewall",
 )
 """Roles in the order in which they configure a node."""
 

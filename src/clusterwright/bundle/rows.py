@@ -53,6 +53,7 @@ def question(wanted: Wanted | Kind) -> Mapping[str, Any]:
     kind = wanted.kind if isinstance(wanted, Wanted) else wanted
     return {
         **({"observed": question(kind.observed)} if kind.observed else {}),
+        **({"firewall": True} if "firewall" in kind.roles else {}),
         **({"left_people": kind.left_people} if kind.left_people else {}),
         "files": looked_at(wanted.files),
         "directories": [

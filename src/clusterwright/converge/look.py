@@ -277,6 +277,15 @@ def stack() -> dict[str, str]:
         return {}
 
 
+def drift_of_firewall() -> list[str]:
+    """What is loaded is no file and no unit's state."""
+    program = "/usr/lib/clusterwright/firewall"
+    if not os.path.exists(program):
+        return []  # told as a missing file
+    done = subprocess.run([program, "check"], capture_output=True, text=True)
+    return [f"firewall: {(done.stdout + done.stderr).strip()}"] if done.returncode else []
+
+
 def drift_of_all(wanted: dict[str, Any], differing: dict[str, str]) -> list[str]:
     return [
         *drift_of_directories(wanted["directories"]),
@@ -284,6 +293,7 @@ def drift_of_all(wanted: dict[str, Any], differing: dict[str, str]) -> list[str]
         *drift_of_packages(wanted["packages"], differing),
         *drift_of_users(wanted["users"], wanted.get("left_people", ())),
         *drift_of_units(wanted["units"]),
+        *(drift_of_firewall() if wanted.get("firewall") else ()),
     ]
 
 

@@ -59,6 +59,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
                 "place": site.place,
                 "simulated": site.ground.simulated,
                 **_boot(plan, site.name),
+                **_firewall(plan, site.name),
             }
             for site in plan.sites
         },
@@ -84,6 +85,12 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         software=software_section(plan),
         machines=_machines(plan),
     )
+
+
+def _firewall(plan: ClusterPlan, name: str) -> dict[str, object]:
+    """What a site's nodes let in from outside, where that is described."""
+    site = plan.spec.sites.get(name) or plan.spec.site
+    return {"firewall": site.firewall.model_dump()} if site and site.firewall else {}
 
 
 def _boot(plan: ClusterPlan, name: str) -> dict[str, object]:

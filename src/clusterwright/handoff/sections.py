@@ -74,6 +74,16 @@ class BootSection(_Closed):
     images: dict[str, str]
 
 
+class FirewallSection(_Closed):
+    """Networks that may open connections from outside. `allow`: by pool and port."""
+
+    operators_from: list[str]
+    people_from: list[str]
+    monitoring_from: list[str]
+    trusted: list[str]
+    allow: dict[str, dict[str, list[str]]]
+
+
 class SiteSection(_Closed):
     """Where nodes are. `simulated`: they only play their machine type."""
 
@@ -82,6 +92,7 @@ class SiteSection(_Closed):
     place: str
     simulated: bool
     boot: BootSection | None = None
+    firewall: FirewallSection | None = None
 
 
 class FabricSection(_Closed):

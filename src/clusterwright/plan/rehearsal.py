@@ -19,7 +19,7 @@ from clusterwright.spec.nodeset import fold
 from clusterwright.spec.parallel import PARALLEL
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.scheduler import Scheduler
-from clusterwright.spec.site import LabSite
+from clusterwright.spec.site import LabSite, Site
 from clusterwright.spec.software import Distribution, Software
 from clusterwright.spec.storage import Served, Storage
 from clusterwright.spec.surroundings import Surroundings
@@ -60,8 +60,8 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     }
     played = spec.model_copy(
         update={
-            "site": LabSite(provider="lab") if spec.site else None,
-            "sites": {name: LabSite(provider="lab") for name in spec.sites},
+            "site": _played(spec.site) if spec.site else None,
+            "sites": {name: _played(site) for name, site in spec.sites.items()},
             "pools": pools,
             "fabric": _fabric(spec.fabric, spec.model_copy(update={"pools": pools})),
             "scheduler": _scheduler(spec.scheduler, release),
@@ -71,6 +71,11 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
         }
     )
     return Rehearsal(played, providers, tuple(_notes(outline, played)))
+
+
+def _played(site: Site) -> LabSite:
+    """This machine stands in the network of its labs, and so is let in by any firewall of theirs."""
+    return LabSite(provider="lab", firewall=site.firewall)
 
 
 def _software(software: Software, providers: tuple[str, ...]) -> Software:

@@ -10,7 +10,7 @@ __all__ = ["NodeFile", "render"]
 
 def render(handoff: Handoff) -> tuple[NodeFile, ...]:
     """Every whole-cluster file, sorted by path. Raises Refused for a Slurm release that is not supported."""
-    from clusterwright.render import boot, database, ends, hosts, monitoring, node, slurm, stack
+    from clusterwright.render import boot, database, ends, firewall, hosts, monitoring, node, slurm, stack
     from clusterwright.render.release import release
 
     slurm_release = release(str(handoff.scheduler["release"]))
@@ -23,6 +23,7 @@ def render(handoff: Handoff) -> tuple[NodeFile, ...]:
         *hosts.files(handoff),
         *boot.files(handoff),
         *ends.files(handoff),
+        *firewall.files(handoff, slurm_release),
         *monitoring.files(handoff, slurm_release),
     ]
     return tuple(sorted(files, key=lambda file: file.path))

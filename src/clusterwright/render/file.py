@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 
@@ -19,3 +20,9 @@ class NodeFile:
     group: str = "root"
     affects: tuple[str, ...] = ()
     """What a change needs, as `<unit>:reload` or `<unit>:restart`, for instance `slurmctld:reload`."""
+    pools: tuple[str, ...] = ()
+    """Of those, only the nodes of these pools; without any, of every pool."""
+
+    def is_for(self, roles: Collection[str], pool: str) -> bool:
+        """Whether a node gets it."""
+        return bool({*self.roles} & {*roles}) and (not self.pools or pool in self.pools)

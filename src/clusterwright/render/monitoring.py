@@ -12,6 +12,7 @@ from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 NODE_EXPORTER_PORT = 9100
+PROMETHEUS_PORT = 9090
 _FROM_SLURMCTLD = {
     "silent": 'up{job="slurm-nodes"} == 0',
     "down": "slurm_nodes_down > 0",

@@ -12,6 +12,7 @@ from clusterwright.spec import (
     capacity,
     cluster,
     fabric,
+    firewall,
     google_storage,
     machines,
     mig,
@@ -55,6 +56,7 @@ FORMS: Mapping[str, Form] = {
     cluster.DOMAIN: Form(
         "DNS domain", "Write lower-case labels with dots between, for instance `hpc.internal`"
     ),
+    firewall.PORTS: Form("port", "Write it with its protocol, for instance `8443/tcp` or `60000-61000/udp`"),
     people.PUBLIC_KEY: Form(
         "public SSH key",
         "Paste the one line of the `.pub` file, for instance `ssh-ed25519 AAAA… ada`",

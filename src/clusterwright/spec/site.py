@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr, StrictBool, StrictInt
-from pydantic_core import PydanticCustomError
+from pydantic import Field, PrivateAttr, StrictBool, StrictInt
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.bmc import Bmc
 from clusterwright.spec.boot import Boot
+from clusterwright.spec.firewall import Firewall
 from clusterwright.spec.floor import Device, Room
 from clusterwright.spec.machines import CREDENTIALS, MachineFile
 from clusterwright.spec.name import Label
+from clusterwright.spec.network import Network
 from clusterwright.spec.quantity import Watts
 
 PLACE = r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
@@ -33,25 +34,6 @@ GOOGLE_KMS_KEY = (
 MACHINE_FILE = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.csv$"
 EMAIL = r"^[^@\s]{1,64}@[^@\s]{1,190}$"
 
-
-def _network(text: str) -> str:
-    from ipaddress import IPv4Network
-
-    try:
-        return str(IPv4Network(text))
-    except ValueError as error:
-        remedy = "Write the first address and the prefix length, for instance `10.40.0.0/16`"
-        problem = "has host bits set" if "host bits" in str(error) else "is no IPv4 network"
-        context = {"problem": problem, "remedy": remedy}
-        raise PydanticCustomError("network", "{problem}", context) from error
-
-
-Network = Annotated[
-    str,
-    Field(max_length=18, examples=["10.40.0.0/16"], json_schema_extra={"x-kind": "IPv4 network"}),
-    AfterValidator(_network),
-]
-"""An IPv4 network in CIDR form, without host bits."""
 Place = Annotated[str, Field(pattern=PLACE)]
 """A region, zone or project as its cloud spells it."""
 GoogleName = Annotated[str, Field(pattern=GOOGLE_NAME, max_length=220)]
@@ -65,6 +47,8 @@ class _Site(Described):
     """Private network of the nodes in CIDR form, for instance `10.40.0.0/16`.
 
     Left out, the lab picks a free one, and other sites take 10.66.0.0/16, 10.67.0.0/16 and so on."""
+    firewall: Firewall | None = None
+    """What nodes let in from outside, for own machines and the lab. Without it, no firewall is touched."""
 
 
 class LabSite(_Site):

@@ -13,6 +13,7 @@ AnsibleRole = Literal[
     "cuda",
     "dcgm",
     "efa",
+    "firewall",
     "gdrcopy",
     "gds",
     "gib",

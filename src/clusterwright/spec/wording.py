@@ -245,4 +245,5 @@ _WORDS: Mapping[str, Callable[[_Mistake], Words]] = {
     "quantity": _own("CW1107"),
     "node_set": _own("CW1109"),
     "network": _own("CW1108"),
+    "ports": _own("CW1106"),
 }

@@ -92,4 +92,9 @@ CODES: Mapping[str, Meaning] = {
         "Roles on `observe` are looked at and left: the note has what `manage` would change.",
         "pools: {gpu: {ansible_roles: {nvidia_driver: observe}}}, where another driver is installed",
     ),
+    "CW8290": Meaning(
+        "Another firewall is there beside the one of the description",
+        "The kernel asks both: what the description lets in, the other may still drop.",
+        "survey site.yaml with `site: {firewall: …}`, where firewalld runs on the controller",
+    ),
 }

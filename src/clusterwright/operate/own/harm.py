@@ -114,11 +114,7 @@ def _surroundings(case: _Case) -> Iterator[Finding]:
     if there != wanted and not there.startswith(f"{wanted}."):
         remedy = f"Write `software: {{distribution: …}}` as it is, or install {wanted}"
         yield case.says("CW8189", Severity.ERROR, f"runs {there}, and the description says {wanted}", remedy)
-    if seen["firewall"]["by"] or seen["firewall"]["rules"]:
-        by = " and ".join(seen["firewall"]["by"]) or "nobody that is known"
-        what = f"{seen['firewall']['rules']} firewall rules are in force, kept by {by}"
-        remedy = "`up` switches ufw and firewalld off on compute nodes; elsewhere let the cluster through"
-        yield case.says("CW8189", Severity.WARNING, what, remedy)
+    yield from _firewall(case)
     if undoing := [name for name in _UNDOING if name in seen["services"]]:
         what = f"{', '.join(undoing)} keeps this machine, and may undo what `up` does"
         yield case.says("CW8189", Severity.WARNING, what, "Take out of it what the description says")
@@ -127,6 +123,22 @@ def _surroundings(case: _Case) -> Iterator[Finding]:
         yield case.says(
             "CW8189", Severity.NOTE, what, f"Bootstrap names it {case.node.name}, as Slurm needs it"
         )
+
+
+def _firewall(case: _Case) -> Iterator[Finding]:
+    seen = case.machine.seen["firewall"]
+    if not seen["by"] and not seen["rules"]:
+        return
+    by = " and ".join(seen["by"]) or "nobody that is known"
+    what = f"{seen['rules']} firewall rules are in force, kept by {by}"
+    remedy = "`up` switches ufw and firewalld off on compute nodes; elsewhere let the cluster through"
+    if not case.handoff.site[case.node.site].get("firewall"):
+        yield case.says("CW8189", Severity.WARNING, what, remedy)
+        return
+    if seen["closed"]:
+        what += f", and drop what they do not know ({', '.join(seen['closed'])})"
+    remedy = f"Both firewalls hold: {remedy[0].lower()}{remedy[1:]}, or switch the other one off"
+    yield case.says("CW8290", Severity.WARNING, what, remedy)
 
 
 def _hardware(case: _Case) -> Iterator[Finding]:

@@ -176,19 +176,38 @@ def contents(path: str) -> list[str]:
 
 
 def firewall(active: list[str]) -> dict[str, object]:
-    """Rules that somebody wrote; an empty table is nobody's."""
+    """Rules that somebody else wrote; an empty table is nobody's."""
     # Asking would load the kernel's modules where nothing uses them.
     ask = said("nft", "list", "ruleset") if os.path.isdir("/sys/module/nf_tables") else ""
-    rules = [line.strip() for line in ask.splitlines()]
+    foreign = others(ask)
+    rules = [line.strip() for lines in foreign.values() for line in lines]
     own = [
         line
         for line in rules
         if line and not line.endswith("{") and line != "}" and "policy accept" not in line
     ]
+    closed = [
+        table
+        for table, lines in sorted(foreign.items())
+        if any("hook input" in line and "policy drop" in line for line in lines)
+    ]
     ask = said("iptables-save") if read("/proc/net/ip_tables_names").strip() else ""
     old = [line for line in ask.splitlines() if line.startswith("-A ")]
     return {"by": [name for name in ("firewalld", "ufw", "nftables", "iptables") if name in active],
-            "rules": max(len(own), len(old))}  # fmt: skip
+            "rules": max(len(own), len(old)), "closed": closed}  # fmt: skip
+
+
+def others(ruleset: str) -> dict[str, list[str]]:
+    """Lines of each nftables table that is not this cluster's."""
+    tables: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in ruleset.splitlines():
+        if line.startswith("table "):
+            lines = tables.setdefault(line[len("table ") :].rstrip(" {"), [])
+        else:
+            lines.append(line)
+    tables.pop("inet clusterwright", None)
+    return tables
 
 
 def services() -> list[str]:
