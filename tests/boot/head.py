@@ -23,6 +23,7 @@ site:
   network: 10.74.0.0/24
   machines: machines.csv
   boot: BOOT
+  firewall: {operators_from: 10.9.0.0/24}
 pools:
   head: {roles: [controller, login], machine: generic-x86-2c, nodes: head1}
   work: {roles: compute, machine: generic-x86-2c, nodes: "work[1-2]", image: small-1}
@@ -55,13 +56,18 @@ class Head:
         return self.folder / place.lstrip("/")
 
     def dnsmasq(self, machine: Machine) -> AbstractContextManager[Popen[bytes]]:
-        """As its unit starts it."""
+        """As its unit starts it, behind the firewall of the description."""
+        self._filter(machine)
         words = ["--keep-in-foreground", "--log-facility=-", f"--conf-file={self._configuration('dnsmasq')}"]
         return daemon(machine, ["dnsmasq", *words], self.folder / "dnsmasq.log")
 
     def nginx(self, machine: Machine) -> AbstractContextManager[Popen[bytes]]:
+        self._filter(machine)
         words = ["nginx", "-c", str(self._configuration("nginx"))]
         return daemon(machine, words, self.folder / "nginx.log")
+
+    def _filter(self, machine: Machine) -> None:
+        machine.run("nft", "--file", str(self.path("/etc/clusterwright/firewall/head.nft")))
 
     @property
     def log(self) -> str:
