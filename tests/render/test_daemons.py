@@ -149,6 +149,30 @@ def test_a_node_registers_and_gives_each_job_its_gpus_only(
     await_words(made, f"cpu=48,gres/gpu=2,mem={2 * share}M,node=1", "sacct", "-nXP", "-o", "AllocTRES")
 
 
+@pytest.mark.parametrize("release", ["22.05", "24.11"])
+def test_a_gpu_that_is_shared_is_given_to_nobody_whole(release: str, tmp_path: Path) -> None:
+    if cgroup_facts().plugin != "cgroup/v1":
+        pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
+    made = playing(release)
+    handoff = replace(made, scheduler={**made.scheduler, "shards": {"gpu": 4}})
+    with stage(carrying(release), handoff, tmp_path, sample.H100) as cluster:
+        place(cluster, render(handoff))
+        logs = start_controller(cluster, handoff)
+        logs["slurmd"] = start_node(cluster, "gpu-001")
+        await_words(cluster, "idle", "sinfo", "-hN", "-n", "gpu-001", "-o", "%t")
+        assert_started(logs)
+        tries = "--wrap=for gpu in $(seq 0 7); do head -c0 /dev/nvidia$gpu; done 2>&1; echo tried; sleep 600"
+        opened = list[list[str]]()
+        for job, gres in enumerate(("shard:1", "gpu:1"), 1):
+            begun = cluster.run("sbatch", "-w", "gpu-001", f"--gres={gres}", f"-o/run/said-{job}", tries)
+            assert "Submitted" in begun, begun
+            await_words(cluster, "tried", "cat", f"/run/said-{job}")
+            said = cluster.run("cat", f"/run/said-{job}")
+            opened.append(re.findall(r"nvidia(\d)'.*: No such device or address", said))
+        assert [len(found) for found in opened] == [1, 1] and opened[0] != opened[1]
+        await_words(cluster, "gres/shard=1", "sacct", "-nXP", "-j1", "-o", "AllocTRES")
+
+
 @pytest.mark.parametrize("release", ["24.11"])
 def test_a_name_goes_to_another_machine_with_another_address(
     running: tuple[Stage, dict[str, Path]], release: str

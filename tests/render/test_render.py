@@ -128,6 +128,18 @@ def test_gpus_that_are_cut_are_a_line_for_each_instance() -> None:
     assert f"Type=h100_1g.10gb MultipleFiles={instance} Cores=0-47" in gres
 
 
+def test_gpus_that_jobs_share_are_counted_in_parts() -> None:
+    rendered = files(shards={"gpu": 4})
+    conf, gres = rendered["/etc/slurm/slurm.conf"], rendered["/etc/slurm/gres.conf"]
+    assert "Gres=gpu:h100:8,shard:32 " in conf
+    assert setting(conf, "GresTypes") == ["gpu,shard"]
+    assert setting(conf, "AccountingStorageTRES") == ["gres/gpu,gres/shard"]
+    assert gres.splitlines()[-2:] == [
+        "NodeName=gpu-[001-002] AutoDetect=nvidia",
+        "NodeName=gpu-[001-002] Name=shard Count=32",
+    ]
+
+
 def test_a_node_that_plays_a_larger_machine_is_not_bound_to_cores_it_has_not() -> None:
     playing = files(config_overrides=True)
     assert setting(playing["/etc/slurm/slurm.conf"], "SlurmdParameters") == ["config_overrides"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
@@ -168,6 +169,12 @@ def test_containers_of_every_kind_are_told_of_the_fabric() -> None:
 )
 def test_a_readme_says_whether_a_node_must_boot_again(role: str) -> None:
     assert "**Reboot.**" in (REPOSITORY / "roles" / role / "README.md").read_text()
+
+
+def test_what_a_job_left_is_looked_for_only_where_a_gpu_is_one_jobs() -> None:
+    made, epilog = solved.handoff("hgx-h100-8gpu"), "/usr/lib/clusterwright/gpu-epilog"
+    shared = replace(made, scheduler={**made.scheduler, "shards": {"gpu": 4}})
+    assert epilog in solved.files(made) and epilog not in solved.files(shared)
 
 
 def test_no_role_boots_a_node() -> None:

@@ -37,6 +37,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "gpu_vendor": (hardware.gpu_vendor or "none",),
         "gpu_generation": (hardware.gpu_generation or "none",),
         "mig": (_switch(instances_of(handoff, node)),),
+        "shards": (_switch(scheduler.get("shards", {}).get(node.pool)),),
         "nic": tuple(sorted({nic.kind for nic in hardware.nics})),
         "distribution": (str(software["distribution"]),),
         "packages": (distribution(software["distribution"]).packages,),

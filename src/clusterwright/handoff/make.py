@@ -24,6 +24,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
     }
     features = {name: tuple(sorted(pool.features)) for name, pool in pools.items()}
     cuts = {name: cut(pool.mig, plan.hardware[pool.machine]) for name, pool in pools.items()}
+    shards = {name: pool.shards for name, pool in pools.items() if pool.shards}
     gpus = {name: _counted(cuts[name], len(plan.hardware[pool.machine].gpus)) for name, pool in pools.items()}
     nodes = tuple(
         Node(
@@ -80,6 +81,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "cgroup": {"plugin": ground.cgroup_plugin, "mountpoint": ground.cgroup_mountpoint},
             "config_overrides": ground.simulated,
             "mig": {name: _section(parts) for name, parts in cuts.items() if parts},
+            **({"shards": shards} if shards else {}),
             **({"ends": ends} if (ends := last_moments(plan)) else {}),
         },
         software=software_section(plan),

@@ -233,6 +233,7 @@ class SchedulerSection(_Closed):
     """Slurm. `config_overrides`: nodes have other hardware than they say.
 
     `mig`: by pool and minor of a GPU, the instances that it is cut into; whole GPUs are not in it.
+    `shards`: by pool, the parts of each GPU that jobs may share.
     `ends`: by pool whose machines are taken away at a known time, when its last job must have ended, in UTC.
     """
 
@@ -245,6 +246,7 @@ class SchedulerSection(_Closed):
     cgroup: CgroupSection
     config_overrides: bool
     mig: dict[str, dict[str, list[InstanceSection]]] = {}
+    shards: dict[str, int] = {}
     ends: dict[str, str] = {}
 
 

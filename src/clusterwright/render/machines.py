@@ -36,6 +36,8 @@ class Group:
     """As jobs count them."""
     cut: Mapping[str, Sequence[Mapping[str, Any]]]
     """Instances by the minor of their GPU."""
+    shards: int
+    """Of all GPUs together; none where a GPU has one job at a time."""
 
     @property
     def real_memory(self) -> int:
@@ -47,6 +49,7 @@ class Group:
         kinds = Counter(each["profile"] for instances in self.cut.values() for each in instances)
         parts = [f"gpu:{self.hardware.gpu_type}:{whole}"] if whole else []
         parts += [f"gpu:{instance_type(self.hardware, name)}:{kinds[name]}" for name in sorted(kinds)]
+        parts += [f"shard:{self.shards}"] if self.shards else []
         return ",".join(parts) or None
 
 
@@ -55,18 +58,18 @@ def groups(handoff: Handoff) -> tuple[Group, ...]:
     members: dict[tuple[str, str, tuple[str, ...]], list[Node]] = defaultdict(list)
     for node in handoff.with_role("compute"):
         members[node.pool, node.machine, node.features].append(node)
-    cuts = handoff.scheduler["mig"]
-    return tuple(
-        _group(members[key], handoff.hardware[key[1]], cuts.get(key[0], {})) for key in sorted(members)
-    )
+    return tuple(_group(handoff, members[key]) for key in sorted(members))
 
 
-def _group(nodes: list[Node], hardware: Hardware, cut: Mapping[str, Sequence[Mapping[str, Any]]]) -> Group:
+def _group(handoff: Handoff, nodes: list[Node]) -> Group:
+    hardware, pool = handoff.hardware[nodes[0].machine], nodes[0].pool
+    shards = handoff.scheduler.get("shards", {}).get(pool, 0) * len(hardware.gpus)
     by_name = {node.name: node.address for node in nodes}
     names = fold(by_name)
     addresses = [by_name[name] for name in expand(names)]
     folded = fold_addresses(addresses) if all(addresses) else None
-    return Group(names, folded, nodes[0].pool, hardware, nodes[0].features, nodes[0].gpus, cut)
+    cut = cut_of(handoff, nodes[0])
+    return Group(names, folded, pool, hardware, nodes[0].features, nodes[0].gpus, cut, shards)
 
 
 def instance_type(hardware: Hardware, profile: str) -> str:

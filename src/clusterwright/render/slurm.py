@@ -54,7 +54,7 @@ def _slurm_conf(handoff: Handoff, release: SlurmRelease, groups: tuple[machines.
         monitoring=handoff.software["monitoring"],
         topology=handoff.fabric["topology"],
         pmix=handoff.software["slurm_source"] == "distribution",  # its packages carry the plugin
-        gpus=any(group.gres for group in groups),
+        gres=_gres_types(groups),
         task_prolog=stack.has(handoff, *stack.COLLECTIVES),
         imex=release.imex_switch and stack.has(handoff, "imex"),
         nodes=groups,
@@ -73,9 +73,15 @@ def _without_overridden(text: str, chosen: set[str]) -> str:
     return "\n".join(kept) + marker + tail
 
 
+def _gres_types(groups: tuple[machines.Group, ...]) -> list[str]:
+    there = {"gpu": any(group.gres for group in groups), "shard": any(group.shards for group in groups)}
+    return [name for name, is_there in there.items() if is_there]
+
+
 def _gres(group: machines.Group, release: SlurmRelease) -> dict[str, Any]:
     detected = release.detects_nvidia and machines.is_detectable(group.hardware) and not group.cut
-    return {"names": group.names, "devices": () if detected else machines.devices(group)}
+    found = () if detected else machines.devices(group)
+    return {"names": group.names, "devices": found, "shards": group.shards}
 
 
 def _cgroup(handoff: Handoff) -> dict[str, object]:

@@ -108,6 +108,9 @@ class Pool(Described):
     machine anew."""
     mig: Mig | None = None
     """How the GPUs are cut into instances (MIG); without it, jobs get whole GPUs."""
+    shards: Annotated[StrictInt, Field(ge=2, le=64)] | None = None
+    """Parts of each GPU that jobs can ask for with `--gres=shard:1`. They are only counted: nothing keeps
+    jobs on one GPU from each other's memory. Without it, a GPU has one job at a time."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""
     purchase: Purchase | None = None
