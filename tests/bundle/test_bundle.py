@@ -179,6 +179,12 @@ def test_what_is_switched_off_does_not_run(more: str, unit: str) -> None:
     assert unit not in running(small(more)["controller"])
 
 
+def test_what_ends_before_its_jobs_is_reserved_by_the_controller() -> None:
+    wanted = bundle_of(from_plan(plan(load(CLUSTERS / "aws-p5.yaml").spec))).all()["controller"]
+    assert "clusterwright-ends" in running(wanted)
+    assert "/usr/lib/clusterwright/reserve-ends" in paths(wanted)
+
+
 def test_a_step_that_changed_is_a_change_where_it_runs() -> None:
     handoff = handoff_of(SMALL + "hooks: [{at: after-configure, run: a.sh, pools: gpu}]\n")
     old, new = (Bundle(handoff, render(handoff), KEYS, {"a.sh": text}).all() for text in ("echo 1", "echo 2"))
