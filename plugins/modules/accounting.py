@@ -59,12 +59,15 @@ actions:
   sample: ["add user ada cluster=lab account=vision defaultaccount=vision"]
 """
 
+import os
 import time
 from typing import NamedTuple
 
 from ansible.module_utils.basic import AnsibleModule
 
 NO_LIMIT = "-1"
+HOLD = "/var/lib/clusterwright/hold.json"
+"""While it is there, slurmctld waits for a backup, which has the accounts as well."""
 ASSOCIATION = "account,user,parentname,fairshare,grptres,grpjobs,maxwall"
 
 
@@ -260,7 +263,7 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    actions = Accounting(module).run()
+    actions = [] if os.path.exists(HOLD) else Accounting(module).run()
     module.exit_json(changed=bool(actions), actions=actions)
 
 

@@ -160,6 +160,7 @@ def test_an_older_release_gets_munge() -> None:
             "/usr/local/share/ca-certificates/clusterwright-site.crt",
         ),
         ("scheduler: {rest: true}\n", "controller", "/etc/slurm/jwt_hs256.key"),
+        ("scheduler: {backup: {folder: /home/b}}\n", "controller", "/usr/lib/clusterwright/state-backup"),
     ],
 )
 def test_a_wish_places_its_file(more: str, node: str, path: str) -> None:
@@ -177,6 +178,16 @@ def test_a_wish_places_its_file(more: str, node: str, path: str) -> None:
 def test_what_is_switched_off_does_not_run(more: str, unit: str) -> None:
     assert unit in running(small()["controller"])
     assert unit not in running(small(more)["controller"])
+
+
+def test_backups_of_a_share_wait_for_its_mount_and_go_with_the_wish() -> None:
+    share = "storage: {shares: {/data: {kind: nfs, server: filer, export: /x}}}\n"
+    wanted = small(f"{share}scheduler: {{backup: {{folder: /data/b, every: 2 h, keep: 3}}}}\n")["controller"]
+    told = json.loads(paths(wanted)["/etc/clusterwright/backup.json"].content)
+    assert (told["folder"], told["mount"], told["every"], told["keep"]) == ("/data/b", "/data", 7200, 3)
+    assert "clusterwright-backup.timer" in running(wanted)
+    plain = small()["controller"]
+    assert [unit.active for unit in plain.units if unit.name == "clusterwright-backup.timer"] == [False]
 
 
 def test_what_ends_before_its_jobs_is_reserved_by_the_controller() -> None:

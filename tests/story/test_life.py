@@ -10,6 +10,8 @@ import pytest
 from .ground import DESCRIPTION, Desk
 
 pytestmark = pytest.mark.lab
+SAVING = DESCRIPTION + "scheduler: {backup: {folder: /home/backups}}\n"
+HISTORY = "sacct --allusers --allocations --noheader --parsable2 --format=JobID,State,End"
 
 
 def test_up_ends_in_an_accepted_cluster(desk: Desk) -> None:
@@ -140,6 +142,30 @@ def test_smaller_pool_loses_its_last_node_only(desk: Desk) -> None:
     outcome = desk.outcome("up", "cluster.yaml")
     assert outcome["ok"]
     assert outcome["removed"] == ["gpu-003"]
+
+
+def test_lost_controller_comes_back_with_its_jobs(desk: Desk) -> None:
+    """Its disk is gone with it; the share that has the backup is not."""
+    desk.describe(SAVING)
+    assert desk.outcome("up", "cluster.yaml", "--no-accept")["ok"]
+    running = desk.submit("gpu-001")
+    waiting = desk.as_user("sbatch", "--parsable", "--hold", "--wrap=true").strip()
+    known, steps = desk.on("controller", HISTORY), desk.on("gpu-001", "pgrep slurmstepd")
+    taken = desk.outcome("backup", "now", "story")["backup"]
+    assert taken["jobs"] == {"pending": 1, "running": 1}
+    desk.cut_power("controller")
+    outcome = desk.outcome("node", "replace", "story", "controller", code=1)
+    assert [finding["code"] for finding in outcome["failed"]] == ["CW8260"]
+    assert "slurmctld does not start: this disk has no state" in desk.run("backup", "list", "story", code=1)
+    restored = desk.outcome("backup", "restore", "story", "--yes")
+    assert (restored["running"], restored["pending"]) == (1, 1)
+    assert {*known.splitlines()} <= {*desk.on("controller", HISTORY).splitlines()}
+    assert desk.on("gpu-001", "pgrep slurmstepd") == steps
+    assert desk.running() == {running}
+    assert desk.submit("gpu-002") == str(int(waiting) + 1)
+    assert desk.outcome("up", "cluster.yaml", "--no-accept")["ok"]
+    assert "whole, the last one is of" in desk.run("status", "story", code=1)  # nobody has accepted it yet
+    desk.as_user("scancel", "--user=ada")
 
 
 def test_change_restarts_what_diff_says_once_and_nothing_else(desk: Desk) -> None:

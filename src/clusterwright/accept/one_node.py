@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from clusterwright.accept import dcgm, node_gates
+from clusterwright.accept import backup, dcgm, node_gates
 from clusterwright.accept.result import GateResult
 from clusterwright.accept.session import NoAnswer, Session
 from clusterwright.converge.target import Target
@@ -29,6 +29,8 @@ def look(session: Session, handoff: Handoff, node: Node, units: Sequence[str]) -
     results = [*node_gates.own_gates(session, node), *node_gates.daemons(session, node, units)]
     if "compute" in node.roles and "dcgm" in handoff.software["stacks"].get(node.pool, {}):
         results.append(dcgm.diagnose(session, node))
+    if backup.takes_backups(handoff, node):
+        results.append(backup.recent(session, node))
     return results
 
 

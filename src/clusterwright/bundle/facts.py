@@ -47,6 +47,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "metrics": ("openmetrics" if release.openmetrics else "textfile",),
         "database": (_switch(scheduler["accounting"] and node.name == _first_controller(handoff)),),
         "ends": (_switch(scheduler.get("ends")),),
+        "backup": (_switch(scheduler.get("backup") and node.name == _first_controller(handoff)),),
         "rest": (_switch(scheduler["rest"]),),
         "monitoring": (_switch(software["monitoring"]),),
         "containers": (_switch(software["containers"]),),
@@ -130,6 +131,20 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "traits": sorted(traits(handoff.hardware[node.machine])),
         "hardware": handoff.hardware[node.machine],
         "instances": instances_of(handoff, node),
+        "backup": _backup(handoff, node),
+    }
+
+
+def _backup(handoff: Handoff, node: Node) -> Mapping[str, object]:
+    """Where the controller's state is saved, and the mount without which that would be its own disk."""
+    wanted = handoff.scheduler.get("backup")
+    if not wanted:
+        return {}
+    within = [path for path in shares.mounted(handoff, node) if f"{wanted['folder']}/".startswith(f"{path}/")]
+    return {
+        **wanted,
+        "mount": max(within, key=len, default=None),
+        "accounting": handoff.scheduler["accounting"],
     }
 
 

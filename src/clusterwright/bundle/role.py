@@ -49,6 +49,7 @@ ORDER = (
     "gpu_containers",
     "slurm_database",
     "slurm_controller",
+    "slurm_backup",
     "slurm_gpu",
     "node_gate",
     "slurm_compute",

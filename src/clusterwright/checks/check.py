@@ -11,6 +11,7 @@ from clusterwright.catalog.machine_catalog import MachineCatalog
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.checks import (
     amazon,
+    backup,
     bmc,
     boot,
     buckets,
@@ -72,6 +73,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     treatments,
     people,
     storage,
+    backup,
     buckets,
     parallel,
     weka,

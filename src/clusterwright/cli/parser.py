@@ -10,6 +10,7 @@ from clusterwright import __version__
 from clusterwright.cli.arguments import Verbs, add_json, teach
 from clusterwright.cli.verb import (
     accept,
+    backup,
     bmc,
     bootstrap,
     bundle,
@@ -40,8 +41,8 @@ from clusterwright.cli.verb import (
 )
 
 _DESCRIBE = (init, inventory, machines, validate, lock, plan, racks, cabling, render, bundle, diff, explain)
-_OPERATE = (survey, bootstrap, bmc, up, status, accept, verify, ssh, logs, node, diagnose, destroy, leaks)
-_REST = (list, image, completion)
+_OPERATE = (survey, bootstrap, bmc, up, status, accept, verify, ssh, logs, node, backup, diagnose, destroy)
+_REST = (leaks, list, image, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
 _EPILOG = """begin here:
   clusterwright init lab.yaml             write a description to start from

@@ -83,6 +83,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "mig": {name: _section(parts) for name, parts in cuts.items() if parts},
             **({"shards": shards} if shards else {}),
             **({"ends": ends} if (ends := last_moments(plan)) else {}),
+            **({"backup": backup.model_dump()} if (backup := spec.scheduler.backup) else {}),
         },
         software=software_section(plan),
         machines=_machines(plan),

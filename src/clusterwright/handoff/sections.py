@@ -229,6 +229,14 @@ class InstanceSection(_Closed):
     start: int
 
 
+class BackupSection(_Closed):
+    """Where the controller saves its state, every how many seconds, and how many times it is kept."""
+
+    folder: str
+    every: int
+    keep: int
+
+
 class SchedulerSection(_Closed):
     """Slurm. `config_overrides`: nodes have other hardware than they say.
 
@@ -248,6 +256,7 @@ class SchedulerSection(_Closed):
     mig: dict[str, dict[str, list[InstanceSection]]] = {}
     shards: dict[str, int] = {}
     ends: dict[str, str] = {}
+    backup: BackupSection | None = None
 
 
 class RepositorySection(_Closed):

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clusterwright.finding import Refused
+from clusterwright.operate.backup.program import overview
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.prove import was_accepted
 from clusterwright.operate.pull.proof import proof_in
 from clusterwright.operate.pull.reports import NodeReport, Reports, host_keys
+from clusterwright.operate.queue import Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,15 @@ class ClusterStatus:
     """Whether its nodes converge themselves."""
     proof: str = ""
     """What one of these said last of the cluster as a whole."""
+    backups: str = ""
+    """What the controller says of its backups; empty where it takes none."""
+    saved: bool = True
+    """Whether the last of them is as recent as it should be."""
 
     @property
     def healthy(self) -> bool:
-        return self.accepted and self.answers and all(node.power == "running" for node in self.nodes)
+        runs = all(node.power == "running" for node in self.nodes)
+        return self.accepted and self.answers and self.saved and runs
 
 
 def status(cluster: Cluster) -> ClusterStatus:
@@ -76,7 +84,18 @@ def status(cluster: Cluster) -> ClusterStatus:
     simulated = any(site["simulated"] for site in handoff.site.values())
     release = str(handoff.scheduler["release"])
     accepted = was_accepted(cluster.home)
-    return ClusterStatus(handoff.name, simulated, release, accepted, nodes, bool(states), pulls, proof)
+    backups, saved = _backups(queue) if handoff.scheduler.get("backup") else ("", True)
+    return ClusterStatus(
+        handoff.name, simulated, release, accepted, nodes, bool(states), pulls, proof, backups, saved
+    )
+
+
+def _backups(queue: Queue) -> tuple[str, bool]:
+    try:
+        found = overview(queue.controller)
+    except Refused as refusal:
+        return refusal.findings[0].what, False
+    return found.words, not (found.late or found.hold)
 
 
 def _reports(cluster: Cluster) -> tuple[Mapping[str, NodeReport], str]:

@@ -13,6 +13,7 @@ from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
 from clusterwright.operate.admit import REGISTER_SECONDS, admit
+from clusterwright.operate.backup.program import waiting
 from clusterwright.operate.configure import configure
 from clusterwright.operate.course import NO_WISHES, Course, Wishes, course_of, refuse_to_roll
 from clusterwright.operate.disturb import queue_of
@@ -42,17 +43,33 @@ def up(source: Source, report: Report, wishes: Wishes = NO_WISHES) -> Outcome:
             doubt(work.home)
         if outcome.broken and not (wishes.roll and _led(work, outcome.broken)):
             return outcome
+        if held := _held(work):
+            if work.before is None:  # what restores it reads this
+                _record(work, source)
+            return replace(outcome, failed=(held,))
         anew = {*outcome.created, *outcome.changed, *booted}
         outcome = _one_by_one(work, course, wishes, report, outcome)
         if outcome.broken or outcome.failed:
             return outcome
-        copy(source.file, work.home.applied_description_file)
-        work.home.record_applied(work.handoff, work.prepared.files)
+        _record(work, source)
         targets = {n: t for n, t in work.machines.targets(work.handoff).items() if n in course.chosen}
         _put_to_work(work, targets, anew, report)
         if wishes.accept and not was_accepted(work.home):
             outcome = replace(outcome, acceptance=_prove(work, targets, stale, report))
         return outcome
+
+
+def _record(work: Work, source: Source) -> None:
+    copy(source.file, work.home.applied_description_file)
+    work.home.record_applied(work.handoff, work.prepared.files)
+
+
+def _held(work: Work) -> Finding | None:
+    """A controller on a new disk, which starts no slurmctld before its state is restored."""
+    queue = queue_of(work.handoff, work.machines.targets(work.handoff))
+    if queue is None or not work.handoff.scheduler.get("backup"):
+        return None
+    return waiting(queue.controller, work.home.name)
 
 
 def _prove(work: Work, targets: Mapping[str, Target], stale: Proof | None, report: Report) -> Acceptance:

@@ -8,6 +8,7 @@ from pydantic import Field, StrictBool, StrictInt, WithJsonSchema
 
 from clusterwright.spec.base import Described
 from clusterwright.spec.name import Label
+from clusterwright.spec.parallel import Path
 from clusterwright.spec.quantity import Seconds
 
 OPTION = r"^[A-Za-z][A-Za-z0-9]{1,63}$"
@@ -36,6 +37,17 @@ class Partition(Described):
     """Whole nodes only."""
 
 
+class Backup(Described):
+    """What the controller alone has, saved elsewhere: jobs and node states, and the accounting database."""
+
+    folder: Path
+    """Where backups go, best within a share that another machine serves; each cluster has a folder there."""
+    every: Annotated[Seconds, Field(ge=300)] = 6 * 3600
+    """How often one is taken. What was submitted since the last one is lost with the controller."""
+    keep: Annotated[StrictInt, Field(ge=1, le=10_000)] = 28
+    """How many are kept; the oldest go first."""
+
+
 class Scheduler(Described):
     """Slurm's settings. What the plan owns (nodes, names, paths) cannot be set here."""
 
@@ -47,5 +59,7 @@ class Scheduler(Described):
     """Keep an accounting database (slurmdbd and MariaDB on the controller)."""
     rest: StrictBool = False
     """Serve Slurm's REST API (slurmrestd with JWT) on the controller."""
+    backup: Backup | None = None
+    """Backups of the controller's state; `clusterwright backup` takes, lists and restores them."""
     options: dict[Annotated[str, Field(pattern=OPTION)], Setting] = {}
     """Further lines of slurm.conf. Keys that the plan owns are refused."""

@@ -88,6 +88,8 @@ def _print(found: ClusterStatus) -> None:
     print(f"{paint(found.name, style, sys.stdout)}: {', '.join(words)}\n")
     if found.proof:
         print(f"its own gates: {found.proof}\n")
+    if found.backups:
+        print(f"backups: {found.backups}\n")
     own = ("BUNDLE",) if found.pulls else ()
     heads = ("NODE", "MACHINE", "SLURM", "GPUS", "JOBS", "ROLES", "TYPE", "ADDRESS", *own, "REASON")
     print_table(
