@@ -234,6 +234,22 @@ def test_up_brings_them_to_an_accepted_cluster(desk: Desk, floor: Floor) -> None
     assert {(node["status"], node["tasks"]) for node in outcome["nodes"].values()} == {("ok", 0)}
 
 
+def test_what_the_site_keeps_is_told_and_left(desk: Desk, floor: Floor) -> None:
+    text = (desk.folder / "cluster.yaml").read_text()
+    kept = 'nodes: "box1", ansible_roles: {users: observe}'
+    desk.describe(text.replace('nodes: "box1"', kept))
+    floor.on("box1", "usermod --shell /bin/sh ada && rm /etc/sudoers.d/clusterwright")
+    outcome = desk.outcome("up", "cluster.yaml")
+    told = ["/etc/sudoers.d/clusterwright: missing", "user ada: shell /bin/sh should be /bin/bash"]
+    assert outcome["nodes"]["box1"]["observed"] == told
+    assert outcome["nodes"]["head"]["observed"] == []
+    assert [note["path"] for note in outcome["findings"] if note["code"] == "CW8270"] == ["box1"]
+    assert floor.on("box1", "getent passwd ada").strip().endswith("/bin/sh")
+    survey = last(desk.run("survey", "cluster.yaml", "box1", "--json"))["survey"]
+    assert survey["groups"]["box1"]["changes"]["observed"] == told
+    assert desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-wbox1", "hostname") == "box1\n"
+
+
 def test_only_the_operator_is_let_in_from_outside(floor: Floor) -> None:
     [head] = floor.lab.targets(["head"])
     assert floor.on("head", "/usr/lib/clusterwright/firewall check") == "head.nft is loaded\n"
@@ -269,19 +285,3 @@ def test_a_flushed_firewall_takes_the_node_from_slurm_until_it_is_back(desk: Des
     assert nodes["head"]["tasks"] == 0
     floor.on("box1", gate)
     assert floor.on("head", shown).startswith("idle")
-
-
-def test_what_the_site_keeps_is_told_and_left(desk: Desk, floor: Floor) -> None:
-    text = (desk.folder / "cluster.yaml").read_text()
-    kept = 'nodes: "box1", ansible_roles: {users: observe}'
-    desk.describe(text.replace('nodes: "box1"', kept))
-    floor.on("box1", "usermod --shell /bin/sh ada && rm /etc/sudoers.d/clusterwright")
-    outcome = desk.outcome("up", "cluster.yaml")
-    told = ["/etc/sudoers.d/clusterwright: missing", "user ada: shell /bin/sh should be /bin/bash"]
-    assert outcome["nodes"]["box1"]["observed"] == told
-    assert outcome["nodes"]["head"]["observed"] == []
-    assert [note["path"] for note in outcome["findings"] if note["code"] == "CW8270"] == ["box1"]
-    assert floor.on("box1", "getent passwd ada").strip().endswith("/bin/sh")
-    survey = last(desk.run("survey", "cluster.yaml", "box1", "--json"))["survey"]
-    assert survey["groups"]["box1"]["changes"]["observed"] == told
-    assert desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-wbox1", "hostname") == "box1\n"
