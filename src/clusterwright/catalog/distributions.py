@@ -36,7 +36,8 @@ class Distribution:
     python: str
     parts: Mapping[str, Part]
     """`base`, `pull`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
-    `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`, `network-boot`."""
+    `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`, `network-boot`,
+    `boot-image`: what an image for network boot has beside the software of its nodes."""
     source: str
     date: str
 

@@ -13,6 +13,7 @@ from clusterwright.checks.machine_file import nodes_of, own_sites, short
 from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.plan.address import assign
+from clusterwright.plan.images import is_built
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.boot import Boot
 from clusterwright.spec.pool import Pool, Role
@@ -223,6 +224,45 @@ def forgets(outline: Outline) -> Iterator[Problem]:
 def image_no_folder(outline: Outline) -> Iterator[Problem]:
     """Machines fetch it by that name."""
     for name, pool, site in _with_image(outline):
-        if site.boot and not _FOLDER.fullmatch(pool.image or ""):
+        if site.boot and not is_built(pool) and not _FOLDER.fullmatch(pool.image or ""):
             what = f"'{pool.image}' is no name of a folder"
             yield Problem(f"pools.{name}.image", what, "Write letters, digits, dots and dashes: debian-13.2")
+
+
+def _with_built(outline: Outline) -> Iterator[tuple[str, Pool, OnpremSite]]:
+    """Pools of own machines whose image is built here."""
+    return ((name, pool, site) for name, pool, site in _with_image(outline) if site.boot and is_built(pool))
+
+
+@rule(
+    "CW1710",
+    "No image is built of this distribution",
+    source="catalog/data/packages.csv, part boot-image: images are made on Debian's root file system",
+    example="software: {distribution: ubuntu-24.04}, pools: {work: {image: built}}",
+)
+def image_of_another_distribution(outline: Outline) -> Iterator[Problem]:
+    """The builder of images starts from a root file system of Debian's."""
+    row = distribution(outline.spec.software.distribution)
+    if row.parts["boot-image"].packages:
+        return
+    known = [one.name for one in distributions().values() if one.parts["boot-image"].packages]
+    for name, _, _ in _with_built(outline):
+        what = f"no image for network boot is built of {row.name}"
+        remedy = f"Take {' or '.join(known)}, or name a folder with an image of your own"
+        yield Problem(f"pools.{name}.image", what, remedy)
+
+
+@rule(
+    "CW1711",
+    "An image without the modules that its machines need",
+    source="a GPU's driver is a kernel module, built for the kernel that runs: that of the builder's host",
+    example="pools: {gpu: {machine: rtx4090-workstation, image: built}}",
+)
+def image_without_driver(outline: Outline) -> Iterator[Problem]:
+    """The machine would boot, and have no GPU."""
+    for name, _, _ in _with_built(outline):
+        hardware = outline.hardware[name]
+        if hardware and hardware.gpus:
+            what = "no image for network boot is built with the driver of a GPU"
+            remedy = "Start these machines from their disks, or name a folder with an image of your own"
+            yield Problem(f"pools.{name}.image", what, remedy)

@@ -27,6 +27,7 @@ _PARTS = (
     "operate.lldp",
     "operate.offline",
     "operate.own",
+    "operate.netboot",
     "operate.pull",
     "operate.stack",
 )

@@ -11,6 +11,7 @@ from clusterwright.plan.mig import Cut, cut
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.plan.shares import mounted_shares
 from clusterwright.spec.machines import Machine
+from clusterwright.spec.pool import BUILT
 from clusterwright.spec.site import OnpremSite
 
 
@@ -102,7 +103,10 @@ def _boot(plan: ClusterPlan, name: str) -> dict[str, object]:
     if not isinstance(site, OnpremSite) or site.boot is None:
         return {}
     pools = {node.pool for node in plan.nodes if node.site == name}
-    images = {pool: image for pool in sorted(pools) if (image := plan.spec.pools[pool].image)}
+    named = {pool: image for pool in sorted(pools) if (image := plan.spec.pools[pool].image)}
+    made = {node.pool: plan.images[node.name] for node in plan.nodes if node.name in plan.images}
+    # Which image the software makes is known once the software of the hand-off is: see `with_images`.
+    images = {pool: f"{BUILT}:{made[pool]}" if pool in made else image for pool, image in named.items()}
     return {"boot": {**site.boot.model_dump(), "images": images}}
 
 

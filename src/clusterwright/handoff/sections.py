@@ -63,7 +63,8 @@ class ClusterSection(_Closed):
 
 
 class BootSection(_Closed):
-    """How machines boot over the network. `dhcp_server`: one that is there already. `images`: by pool."""
+    """How machines boot over the network. `dhcp_server`: one that is there already. `images`: by pool, those
+    that clusterwright builds as `built:DIGEST`."""
 
     dhcp_server: str | None
     unknown: str | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,10 @@ from clusterwright.bundle.recipes import Baked, recipes
 from clusterwright.finding import Finding, Refused
 from clusterwright.handoff import Handoff
 from clusterwright.operate.keys import no_keys
+from clusterwright.operate.netboot import files as boot_files
 from clusterwright.operate.pull.wheels import lock
 from clusterwright.plan.images import is_built, pinned
-from clusterwright.plan.model import ClusterPlan
+from clusterwright.plan.model import ClusterPlan, PlannedNode
 from clusterwright.plan.software.asked import Place
 from clusterwright.render import NodeFile
 
@@ -31,18 +33,32 @@ def with_images(
 
     Raises Refused where the software is not that of the image which a pool names."""
     made_there = all(site.provider in ("aws", "gcp") for site in plan.sites)
-    if not made_there or not any(is_built(pool) for pool in plan.spec.pools.values()):
+    booted = {node.name for node in booting(plan)}
+    if not (made_there and any(is_built(pool) for pool in plan.spec.pools.values())) and not booted:
         return plan
     digests = {name: one.recipe.digest for one in baked(handoff, files, folder) for name in one.recipe.nodes}
+    if booted:
+        digests = {name: over_network(digest) for name, digest in digests.items() if name in booted}
     if found := list(_disagreeing(plan, digests, where)):
         raise Refused(found)
     return replace(plan, images=digests)
 
 
+def booting(plan: ClusterPlan) -> list[PlannedNode]:
+    """Nodes of own machines that run a built image from memory."""
+    sites = {site.name for site in plan.sites if site.provider == "onprem"}
+    return [node for node in plan.nodes if node.site in sites and is_built(plan.spec.pools[node.pool])]
+
+
+def over_network(digest: str) -> str:
+    """The image of this software that boots over the network: also of what makes it boot."""
+    return hashlib.sha256(f"{digest} {boot_files.digest()}".encode()).hexdigest()[:16]
+
+
 def _disagreeing(plan: ClusterPlan, digests: dict[str, str], where: Place) -> Iterator[Finding]:
     for name, pool in plan.spec.pools.items():
-        made = {digests[node.name] for node in plan.nodes if node.pool == name}
-        if (named := pinned(pool)) and made != {named}:
+        made = {digests[node.name] for node in plan.nodes if node.pool == name and node.name in digests}
+        if (named := pinned(pool)) and made and made != {named}:
             what = f"the image {named} is not of this software, whose image is {', '.join(sorted(made))}"
             remedy = "Run `clusterwright image build` and name the new one, or undo the change"
             yield Finding("CW8090", where(f"pools.{name}.image"), what, remedy)

@@ -24,16 +24,17 @@ class CloudImages:
 
 
 def cloud_images(source: Source) -> CloudImages | None:
-    """None for a description of a lab, whose images are this machine's. Raises Refused with its mistakes."""
+    """None where images are made on this machine: of labs, and for network boot. Raises Refused."""
     description = described(source)
     prepared = prepare(description)
     where = description.loaded.where
     site = description.spec.site
     if not isinstance(site, AwsSite | GcpSite):
-        if {one.provider for one in prepared.plan.sites} == {"lab"}:
+        if prepared.plan.images or {one.provider for one in prepared.plan.sites} == {"lab"}:
             return None
-        what = "no cloud makes these machines, so no image is built for them"
-        raise refuse("CW7104", where("site"), what, "Name a description of AWS or Google Cloud")
+        what = "no cloud makes these machines, and none boots an image over the network"
+        remedy = "Give the site `boot` and a pool `image: built`, or name a description of a cloud"
+        raise refuse("CW7104", where("site"), what, remedy)
     refuse_without_sdk(site.provider, where("site"))
     images = baked(prepared.handoff, prepared.files, source.file.parent)
     return CloudImages(

@@ -105,4 +105,7 @@ def prepare(
     handoff = from_plan(planned)
     files = render(handoff)
     planned = with_images(planned, handoff, files, Path(description.loaded.file).parent, where)
+    if planned.images and any(site.provider == "onprem" for site in planned.sites):
+        handoff = from_plan(planned)  # own machines are told by their controller which image they boot
+        files = render(handoff)
     return Prepared(planned, handoff, files, (*findings, *description.settled.notes))

@@ -17,6 +17,7 @@ from clusterwright.operate.backup.program import waiting
 from clusterwright.operate.configure import configure
 from clusterwright.operate.course import NO_WISHES, Course, Wishes, course_of, refuse_to_roll
 from clusterwright.operate.disturb import queue_of
+from clusterwright.operate.netboot.images import served, swept
 from clusterwright.operate.outcome import Outcome
 from clusterwright.operate.prove import doubt, prove, prove_within, was_accepted
 from clusterwright.operate.pull.converge import Pulling
@@ -52,6 +53,7 @@ def up(source: Source, report: Report, wishes: Wishes = NO_WISHES) -> Outcome:
         if outcome.broken or outcome.failed:
             return outcome
         _record(work, source)
+        swept(work, report)
         targets = {n: t for n, t in work.machines.targets(work.handoff).items() if n in course.chosen}
         _put_to_work(work, targets, anew, report)
         if wishes.accept and not was_accepted(work.home):
@@ -98,6 +100,7 @@ def _at_once(
 ) -> tuple[Outcome, list[str]]:
     """Everything that waits for no job; also which nodes booted for it."""
     targets = work.ensure(course.chosen - (set() if work.store else set(course.rolled)), report)
+    served(work, targets, report)
     looked = targets if wishes.only is None else {n: t for n, t in targets.items() if n in wishes.only}
     known = {name: seen for name, seen in course.seen.items() if name not in course.rebuilt}
     if work.store:

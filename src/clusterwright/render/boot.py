@@ -13,6 +13,7 @@ from clusterwright.catalog.distributions import distribution
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 from clusterwright.render.templates import fill
+from clusterwright.spec.pool import BUILT
 
 CONFIGURATION = "/etc/clusterwright/boot"
 ROOT = "/srv/clusterwright/www"
@@ -99,21 +100,26 @@ def _hosts(handoff: Handoff, site: _Site) -> Iterator[tuple[str, str, str]]:
 def _scripts(handoff: Handoff, site: _Site) -> Iterator[NodeFile]:
     for mac, node in _booting(handoff, site):
         image = site.boot["images"].get(node.pool)
-        text = _image_script(site, node, image) if image else fill("boot/disk.ipxe.j2", name=node.name)
+        text = _script(site, node, image) if image else fill("boot/disk.ipxe.j2", name=node.name)
         yield NodeFile(f"{ROOT}/nodes/{mac.replace(':', '-')}.ipxe", text, _ROLE)
 
 
-def _image_script(site: _Site, node: Node, image: str) -> str:
+def _script(site: _Site, node: Node, image: str) -> str:
     """Kernel arguments as dracut reads them: the image is fetched whole into memory, and nothing is kept."""
+    values = {"name": node.name, "base": site.base, "server": site.server.address}
     arguments = [
-        "initrd=initrd.img",  # UEFI's way to find it; BIOS does not look
-        f"root=live:{site.base}/images/{image}/root.squashfs",
-        "rd.live.overlay.overlayfs=1",
         "rd.neednet=1",
         "ip=dhcp",
         "BOOTIF=01-${netX/mac:hexhyp}",
         f"systemd.hostname={node.name}",
         *site.boot["arguments"],
     ]
-    values = {"name": node.name, "image": image, "base": site.base, "server": site.server.address}
-    return fill("boot/image.ipxe.j2", **values, arguments=arguments)
+    kind, _, digest = image.partition(":")
+    if kind == BUILT:
+        return fill("boot/built.ipxe.j2", **values, digest=digest or BUILT, arguments=arguments)
+    root = [
+        "initrd=initrd.img",  # UEFI's way to find it; BIOS does not look
+        f"root=live:{site.base}/images/{image}/root.squashfs",
+        "rd.live.overlay.overlayfs=1",
+    ]
+    return fill("boot/image.ipxe.j2", **values, image=image, arguments=[*root, *arguments])

@@ -88,8 +88,8 @@ class Pool(Described):
     image: Annotated[str, Field(pattern=IMAGE)] | None = None
     """Image that a cloud makes these machines from: `ami-…` on AWS, a name or family on Google Cloud; `built`
     for the one that `clusterwright image build` made of this software, `built:DIGEST` for that one and no
-    other. Without it, the distribution's own. On own machines that boot over the network, the folder that the
-    controller keeps the image in; without it, they are told to start from their disk."""
+    other. Without it, the distribution's own. Own machines that boot over the network run `built` from their
+    memory, or what is in a folder of this name on the controller; without it, they start from their disk."""
     disk: Bytes | None = None
     """Size of the disk that these machines of a cloud boot from; without it, 100 GiB, 200 GiB with GPUs."""
     kept_from: Annotated[str, Field(pattern=SNAPSHOT)] | None = None

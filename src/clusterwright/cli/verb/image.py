@@ -14,17 +14,20 @@ from clusterwright.cli.ending import FINE
 
 if TYPE_CHECKING:
     from clusterwright.operate.built import CloudImages
+    from clusterwright.operate.netboot.stock import Stocked as StockedForNetwork
 
 _ABOUT = """Build, list and remove the images that labs, and machines of clouds, are made from.
 
 Each change of what is installed makes another one. A lab's are on this machine, about 1 GB each, and
-what was removed is baked again when a lab needs it. A cloud's are found by the tag or label that
-names what went into them; `--of FILE` says which cloud."""
+what was removed is baked again when a lab needs it; so are those that own machines boot over their
+network. A cloud's are found by the tag or label that names what went into them; `--of FILE` says which
+cloud."""
 
 _BUILDS = """Build what the nodes of a description are made from.
 
-A lab's image is baked on this machine. In a cloud a machine installs everything, seals itself and is
-copied; then it goes. Pools with `image: built` are made from it."""
+A lab's image is baked on this machine, and so is one that own machines boot over their network: with a
+kernel, an initramfs and this cluster's login; `up` brings it to their controller. In a cloud a machine
+installs everything, seals itself and is copied; then it goes. Pools with `image: built` are made from it."""
 
 
 def add(verbs: Verbs) -> None:
@@ -70,6 +73,7 @@ def add(verbs: Verbs) -> None:
 def _run_build(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate.built import cloud_images
+    from clusterwright.operate.netboot.images import images_of
     from clusterwright.operate.source import Source
     from clusterwright.operate.work import begun
 
@@ -82,7 +86,8 @@ def _run_build(arguments: argparse.Namespace) -> int:
             name, made = cloud.cluster, build(source, cloud, report)
         else:
             with begun(source) as work:
-                name, made = work.handoff.name, work.bake(set(work.handoff.by_name), report)
+                name = work.handoff.name
+                made = images_of(work).build(report) or work.bake(set(work.handoff.by_name), report)
     if arguments.json:
         print(json.dumps({"outcome": {"cluster": name, "ok": True, "built": list(made)}}))
     else:
@@ -93,41 +98,59 @@ def _run_build(arguments: argparse.Namespace) -> int:
 def _run_list(arguments: argparse.Namespace) -> int:
     if cloud := _cloud(arguments):
         return _list_built(cloud, as_json=arguments.json)
+    from clusterwright.operate.netboot.stock import stock as stock_for_network
     from clusterwright.providers.lab.home import LabHome
     from clusterwright.providers.lab.stock import stock
 
-    found = stock(LabHome.of_user())
+    found, booted = stock(LabHome.of_user()), stock_for_network(LabHome.of_user())
     if arguments.json:
         rows = [
             {"digest": image.digest, "size": image.size, "baked": int(image.baked), "labs": list(image.labs)}
             for image in found
         ]
-        print(json.dumps(rows, indent=1))
+        print(json.dumps(rows + [_booted_row(image) for image in booted], indent=1))
         return FINE
     for image in found:
         baked = datetime.fromtimestamp(image.baked).strftime("%Y-%m-%d %H:%M")
         print(f"{image.digest}  {image.size / 1e6:6.0f} MB  {baked}  {', '.join(image.labs) or 'unused'}")
-    print(f"{len(found)} images, {sum(image.size for image in found) / 1e6:.0f} MB")
+    for one in booted:
+        row, made = one.manifest, datetime.fromtimestamp(one.manifest.built).strftime("%Y-%m-%d %H:%M")
+        words = f"{'booted' if one.used else 'unused'}, {row.image} of {row.cluster}"
+        print(f"{row.digest}  {one.size / 1e6:6.0f} MB  {made}  {words}")
+    sizes = [*(image.size for image in found), *(one.size for one in booted)]
+    print(f"{len(sizes)} images, {sum(sizes) / 1e6:.0f} MB")
     return FINE
 
 
 def _run_remove(arguments: argparse.Namespace) -> int:
     if cloud := _cloud(arguments):
         return _remove_built(cloud, arguments)
+    from clusterwright.operate.netboot import stock as network
     from clusterwright.providers.lab.home import LabHome
     from clusterwright.providers.lab.stock import remove, stock
 
     home = LabHome.of_user()
-    known = {image.digest: image for image in stock(home)}
-    unused = [digest for digest, image in known.items() if not image.labs]
+    labs, booted = stock(home), network.stock(home)
+    sizes = {image.digest: image.size for image in labs} | {row.manifest.digest: row.size for row in booted}
+    unused = [image.digest for image in labs if not image.labs]
+    unused += [row.manifest.digest for row in booted if not row.used]
     digests = unused if arguments.unused else arguments.digests
-    remove(home, digests)
-    freed = sum(known[digest].size for digest in set(digests))
+    of_network = {row.manifest.digest for row in booted} & {*digests}
+    network.refuse_used(booted, of_network)
+    remove(home, {*digests} - of_network)
+    network.remove(home, of_network)
+    freed = sum(sizes[digest] for digest in set(digests))
     if arguments.json:
         print(json.dumps({"removed": sorted(set(digests)), "freed": freed}))
     else:
         print(f"{len(set(digests))} images removed, {freed / 1e6:.0f} MB free again")
     return FINE
+
+
+def _booted_row(image: StockedForNetwork) -> dict[str, object]:
+    row = image.manifest
+    labels = {"digest": row.digest, "size": image.size, "baked": row.built, "labs": []}
+    return {**labels, "image": row.image, "cluster": row.cluster, "kernel": row.kernel, "booted": image.used}
 
 
 def _cloud(arguments: argparse.Namespace) -> CloudImages | None:

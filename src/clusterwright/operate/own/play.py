@@ -21,7 +21,9 @@ from clusterwright.operate.own.contact import Contact, finding, silent
 from clusterwright.operate.own.machines import greets
 from clusterwright.operate.own.record import Known
 from clusterwright.operate.own.site import OwnSite
+from clusterwright.operate.own.trust import ADMIN
 from clusterwright.operate.remote import run_on
+from clusterwright.spec.pool import BUILT
 
 _AT_ONCE = 128
 
@@ -70,7 +72,8 @@ class Play:
         """What its words mean."""
         if result.message == _SILENT:
             return silent(node, self.contact.port)
-        return finding(node, self.contact, result, self._noted)
+        reached, noted = self._met(node, self._noted)
+        return finding(node, reached, result, noted)
 
     @property
     def _noted(self) -> Path:
@@ -96,7 +99,8 @@ class Play:
 
     def _way(self, node: Node, noted: Path, *, ours: bool) -> Mapping[str, object]:
         if not ours:
-            return self.contact.variables(node, noted)
+            reached, noted = self._met(node, noted)
+            return reached.variables(node, noted)
         own = self._own(node.name)
         return {
             "ansible_host": own.address,
@@ -105,6 +109,14 @@ class Play:
             "ansible_become": True,
             "ansible_ssh_common_args": " ".join(own.ssh_options()),
         }
+
+    def _met(self, node: Node, noted: Path) -> tuple[Contact, Path]:
+        """An image of ours has this cluster's key; its host key is another one after each boot."""
+        boot = self.site.handoff.site[node.site].get("boot") or {"images": {}}
+        known = self.contact
+        if boot["images"].get(node.pool, "").partition(":")[0] != BUILT or known.key or known.password:
+            return known, noted
+        return replace(known, user=ADMIN, key=self.site.trust.key), Path(os.devnull)
 
     def _tell(self, event: Event) -> None:
         """Of what SSH says, the last line; the finding says what it means."""

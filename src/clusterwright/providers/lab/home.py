@@ -32,6 +32,11 @@ class LabHome:
         return self.cache / "images"
 
     @property
+    def netboot(self) -> Path:
+        """Images that own machines boot over their network, baked as a lab's are."""
+        return self.cache / "netboot"
+
+    @property
     def package_archives(self) -> Path:
         """Downloaded Debian packages, shared by the base and by every image bake."""
         return self.cache / "archives"

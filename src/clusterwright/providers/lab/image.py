@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clusterwright.finding import Refused
@@ -79,12 +79,31 @@ def _bake(
     base: Base,
     binds: Sequence[Bind],
 ) -> Path:
+    with built(home, digest, configure, on_event, base, binds) as upper:
+        mark_updated(upper)
+        return _freeze(home, digest, upper)
+
+
+@contextmanager
+def built(
+    home: LabHome,
+    digest: str,
+    configure: Callable[[Target], None],
+    on_event: OnEvent,
+    base: Base = DEFAULT_BASE,
+    binds: Sequence[Bind] = (),
+    *,
+    simulated: bool = True,
+) -> Iterator[Path]:
+    """What `configure` left behind on a node of the base, as a layer that says nothing of the node.
+
+    Whoever takes it holds what stands for the digest; the node is gone when the block ends."""
     _destroy_left_builders(home)
     lab = Lab(home, f"{BUILDER_PREFIX}{digest[:16]}")
     with lab.locked():
         on_event("image", f"baking {digest}")
         home.package_archives.mkdir(parents=True, exist_ok=True)
-        node = LabNode(_BUILDER, lab.reserve().subnet[2])
+        node = LabNode(_BUILDER, lab.reserve().subnet[2], simulated=simulated)
         archives = Bind(home.package_archives, "/var/cache/apt/archives")
         try:
             [target] = lab.ensure([node], on_event, binds=[archives, *binds], base=base)
@@ -93,11 +112,12 @@ def _bake(
             with state.package_archives(home):
                 configure(target)
             lab.stop_nodes([_BUILDER])
-            layer = _freeze(home, digest, lab.machine(_BUILDER).upper)
+            upper = lab.machine(_BUILDER).upper
+            _forget(upper)
+            yield upper
         finally:
             lab.destroy()
         on_event("image", f"baked {digest}")
-    return layer
 
 
 def _destroy_left_builders(home: LabHome) -> None:
@@ -108,13 +128,15 @@ def _destroy_left_builders(home: LabHome) -> None:
                 Lab(home, name).destroy()
 
 
-def _freeze(home: LabHome, digest: str, upper: Path) -> Path:
+def _forget(upper: Path) -> None:
     for name in _NOT_IN_AN_IMAGE:
         remove_tree(upper / name)
     for log in (upper / "var/log").rglob("*"):
         if log.is_file() and not log.is_symlink():
             log.write_bytes(b"")
-    mark_updated(upper)
+
+
+def _freeze(home: LabHome, digest: str, upper: Path) -> Path:
     partial, layer = home.images / f".{digest}.partial", home.images / digest
     remove_tree(partial)
     partial.parent.mkdir(parents=True, exist_ok=True)

@@ -30,6 +30,8 @@ class LabNode:
     hardware: simulate.Hardware = field(default_factory=simulate.Hardware)
     user_data: str = ""
     """For cloud-init at the first boot; without it there is nothing for cloud-init to do."""
+    simulated: bool = True
+    """Whether simulators and what belongs to them are there; not where real machines are made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,8 @@ def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:
     if node.user_data:
         seed.write(machine.upper, node.name, machine.host_key, node.user_data)
     simulate.write_hardware(machine.hardware_folder, node.hardware)
-    simulate.install(machine.upper)
+    if node.simulated:
+        simulate.install(machine.upper)
     mark_updated(machine.upper)
     lower = ":".join(str(layer) for layer in around.layers)
     write_json(machine.folder / "node.json", {"address": str(node.address), "layers": lower})

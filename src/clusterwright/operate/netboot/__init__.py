@@ -1,0 +1,1 @@
+"""Images that own machines boot over their network: built here, and served by the controller."""
