@@ -22,9 +22,9 @@ CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client
-share-rate monitoring node-exporter containers rdma pull network-boot boot-image
+share-rate monitoring node-exporter containers rdma pull network-boot boot-image firewall
 """
-UNKNOWN = {"monitoring", "node-exporter", "containers", "rdma", "network-boot", "boot-image"}
+UNKNOWN = {"monitoring", "node-exporter", "containers", "rdma", "network-boot", "boot-image", "firewall"}
 """What no source tells of some distribution; the checks refuse to switch it on."""
 GONE = "none"
 

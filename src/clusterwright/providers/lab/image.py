@@ -80,7 +80,6 @@ def _bake(
     binds: Sequence[Bind],
 ) -> Path:
     with built(home, digest, configure, on_event, base, binds) as upper:
-        mark_updated(upper)
         return _freeze(home, digest, upper)
 
 
@@ -114,6 +113,7 @@ def built(
             lab.stop_nodes([_BUILDER])
             upper = lab.machine(_BUILDER).upper
             _forget(upper)
+            mark_updated(upper)
             yield upper
         finally:
             lab.destroy()
