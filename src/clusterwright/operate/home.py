@@ -22,6 +22,8 @@ from clusterwright.finding import Where, refuse
 from clusterwright.handoff import Handoff, loads
 from clusterwright.render.file import NodeFile
 
+_SEVERAL = ("roles", "affects", "pools")
+"""What a file has several of; JSON knows no tuples."""
 _NAME = re.compile(r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -100,8 +102,7 @@ class ClusterHome:
         except (FileNotFoundError, ValueError):
             return ()
         return tuple(
-            NodeFile(**{**row, "roles": tuple(row["roles"]), "affects": tuple(row["affects"])})
-            for row in rows
+            NodeFile(**{**row, **{key: tuple(row.get(key, ())) for key in _SEVERAL}}) for row in rows
         )
 
     def record_applied(self, handoff: Handoff, files: tuple[NodeFile, ...]) -> None:
