@@ -20,8 +20,12 @@ Option = tuple[str, str, str]
 """A noun of the description, its key, and the word where it takes one of a few."""
 NOT_SHOWN: set[Option] = {
     ("LabSite", "network", ""),
+    ("AwsSite", "firewall", ""),
+    ("GcpSite", "firewall", ""),
+    ("LabSite", "firewall", ""),
 }
-"""The lab picks a network that is free on its machine; an example cannot know one."""
+"""The lab picks a network that is free on its machine; an example cannot know one. A firewall is refused on
+clouds (CW1771), and in a lab it is as on own machines, of which an example has it."""
 
 
 @cache
