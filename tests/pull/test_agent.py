@@ -79,7 +79,7 @@ def test_needed_wheels_are_what_ansible_requires() -> None:
 
     from clusterwright.operate.pull.wheels import NEEDED, lock
 
-    found, left = set[str](), ["ansible-core"]
+    found, left = set[str](), ["ansible-core", "pyrage"]
     while left:
         name = left.pop()
         found.add(name)

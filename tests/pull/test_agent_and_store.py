@@ -6,6 +6,7 @@ import http.client
 import http.server
 import json
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from types import ModuleType
@@ -20,16 +21,16 @@ def test_secret_is_taken_only_with_the_signed_digest(agent: ModuleType, world: W
     world.publish()
     one = looking(agent, world, "gpu-001")
     kind = one.read(one.mine["kind"])
-    assert one.secrets(kind).keys() == {"/etc/slurm/slurm.key"}
+    assert one.secrets(kind, sys.executable).keys() == {"/etc/slurm/slurm.key"}
     forged = json.dumps({"/etc/slurm/slurm.key": "Zm9yZ2Vk"})
     argv = ["age", "--encrypt", "--recipient", world.host_key("gpu-001")]
     store = world.stored / "secrets" / "gpu-001"
     store.write_bytes(subprocess.run(argv, input=forged.encode(), capture_output=True, check=True).stdout)
     with pytest.raises(agent.Later, match="is not the one of serial 1"):
-        one.secrets(kind)
+        one.secrets(kind, sys.executable)
     store.write_bytes(b"not age")
     with pytest.raises(agent.Refused, match="its secrets cannot be read"):
-        one.secrets(kind)
+        one.secrets(kind, sys.executable)
 
 
 def test_broken_transfer_goes_on_where_it_broke(

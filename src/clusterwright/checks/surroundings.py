@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from clusterwright.catalog.distributions import Distribution, distribution, distributions
+from clusterwright.catalog.distributions import distributions
 from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
@@ -132,14 +132,12 @@ def two_time_servers(outline: Outline) -> Iterator[Problem]:
     example="converge: pull, software: {distribution: ubuntu-22.04}",
 )
 def cannot_pull(outline: Outline) -> Iterator[Problem]:
-    """A node that pulls runs the roles itself, which takes a newer Python, and reads secrets with age."""
-    own = distribution(outline.spec.software.distribution)
-    if outline.spec.converge != "pull" or _can_pull(own):
+    """A node that pulls runs the roles itself, which takes a newer Python than it has."""
+    own = outline.spec.software.distribution
+    able = [row.name for row in distributions().values() if _numbers(row.python) >= _numbers(_ANSIBLE_NEEDS)]
+    if outline.spec.converge != "pull" or own in able:
         return
-    too_old = _numbers(own.python) < _numbers(_ANSIBLE_NEEDS)
-    lacks = f"Python {_ANSIBLE_NEEDS} or later, which ansible-core needs" if too_old else "a package age"
-    able = [row.name for row in distributions().values() if _can_pull(row)]
-    what = f"{own.name} does not carry {lacks}"
+    what = f"{own} does not carry Python {_ANSIBLE_NEEDS} or later, which ansible-core needs"
     yield Problem("converge", what, f"Write `converge: push`, or take {', '.join(able[:-1])} or {able[-1]}")
 
 
@@ -156,10 +154,6 @@ def signing_key_and_pull(outline: Outline) -> Iterator[Problem]:
         yield Problem(
             "software.module_signing", what, "Write `converge: push`, or leave signing to DKMS's own key"
         )
-
-
-def _can_pull(one: Distribution) -> bool:
-    return _numbers(one.python) >= _numbers(_ANSIBLE_NEEDS) and "age" in one.parts["pull"].packages
 
 
 def _numbers(version: str) -> list[int]:

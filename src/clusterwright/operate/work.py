@@ -26,7 +26,6 @@ from clusterwright.operate.pull.converge import start_with
 from clusterwright.operate.pull.proof import Proof, proof_in
 from clusterwright.operate.pull.publish import wheels_of
 from clusterwright.operate.pull.reports import host_keys
-from clusterwright.operate.pull.secrets import unmet as unmet_to_pull
 from clusterwright.operate.pull.store import Store
 from clusterwright.operate.queue import Queue
 from clusterwright.operate.source import Source
@@ -131,8 +130,7 @@ def begun(source: Source) -> Iterator[Work]:
     machines = machines_of(description.spec)
     description = description.over(home.handoff())
     prepare(description)
-    pulls = description.spec.converge == "pull"
-    unmet = [*machines.unmet(), *(unmet_to_pull() if pulls else ())]
+    unmet = machines.unmet()
     if any(finding.severity is Severity.ERROR for finding in unmet):
         raise Refused(unmet)
     with home.locked():

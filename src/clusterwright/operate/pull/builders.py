@@ -10,14 +10,12 @@ from pathlib import Path
 from clusterwright.bundle.recipes import recipes
 from clusterwright.bundle.wanted import Wanted
 from clusterwright.event import Report
-from clusterwright.finding import Refused
 from clusterwright.handoff import Handoff
 from clusterwright.operate.baked import baked
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.keys import no_keys
 from clusterwright.operate.pull.converge import Pulling
-from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.settle import Far, Settled, refuse_another_signer
 from clusterwright.operate.pull.wheels import lock
 from clusterwright.render import render
@@ -58,8 +56,6 @@ def builders_of(cluster: Handoff, folder: Path) -> Builders:
 
 def settle_builders(far: Far, cluster: Handoff, folder: Path, report: Report) -> Settled:
     """Publish what the builders install, and wait until each is sealed. Raises Refused before anything is."""
-    if findings := unmet():
-        raise Refused(findings)
     desired = builders_of(cluster, folder)
     with desired.home.locked():
         refuse_another_signer(desired.home, far.signer)

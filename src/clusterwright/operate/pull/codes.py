@@ -20,7 +20,7 @@ CODES: Mapping[str, Meaning] = {
     "CW8053": Meaning(
         "A node's secrets could not be encrypted",
         "Each node's are encrypted to its SSH host key with age: the store never has them in the clear.",
-        "converge: pull, without the package age",
+        "a machine whose only SSH host key is of the kind ecdsa",
     ),
     "CW8054": Meaning(
         "The image could not be given the Python that runs the roles",

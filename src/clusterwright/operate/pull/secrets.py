@@ -5,23 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import shutil
-import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+import pyrage
+
 from clusterwright.bundle.wanted import Wanted
-from clusterwright.finding import Finding, Where, refuse
+from clusterwright.finding import Where, refuse
 from clusterwright.operate.pull.store import Store
 
 _AT_ONCE = 8
-
-
-def unmet() -> list[Finding]:
-    """What this machine lacks to publish for nodes that pull."""
-    what = "the program age is not installed, which encrypts each node's secrets to its host key"
-    found = Finding("CW8053", Where(path="age"), what, "Install the package age")
-    return [] if shutil.which("age") else [found]
 
 
 def hide(
@@ -48,15 +41,15 @@ def hide(
         if hidden.get(name) != now[name] or name not in there:
             due[name] = text
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for name, content in zip(due, pool.map(lambda n: _encrypted(due[n], host_keys[n]), due), strict=True):
+        made = pool.map(lambda name: _encrypted(due[name], name, host_keys[name]), due)
+        for name, content in zip(due, made, strict=True):
             store.hide(name, content)
     return now
 
 
-def _encrypted(text: bytes, recipient: str) -> bytes:
-    argv = ["age", "--encrypt", "--recipient", recipient]
-    done = subprocess.run(argv, input=text, capture_output=True, check=False)
-    if done.returncode:
-        what = f"age could not encrypt: {done.stderr.decode(errors='replace').strip()}"
-        raise refuse("CW8053", Where(path="age"), what, "Repair the cause, then run the same command again")
-    return done.stdout
+def _encrypted(text: bytes, name: str, host_key: str) -> bytes:
+    try:
+        return bytes(pyrage.encrypt(text, [pyrage.ssh.Recipient.from_str(host_key)]))
+    except pyrage.RecipientError as error:
+        what = f"nothing can be encrypted to its host key: {error}"
+        raise refuse("CW8053", Where(path=name), what, "Give it a host key of the kind ed25519") from error

@@ -11,7 +11,7 @@ from clusterwright.catalog.changes import Impact
 from clusterwright.change import diff
 from clusterwright.converge.result import NodeResult
 from clusterwright.event import Report
-from clusterwright.finding import Refused, Where, refuse
+from clusterwright.finding import Where, refuse
 from clusterwright.handoff import Handoff
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
@@ -23,7 +23,6 @@ from clusterwright.operate.pull.introduced import Introduction
 from clusterwright.operate.pull.members import name_members
 from clusterwright.operate.pull.proof import Proof, Waiting, proof_in
 from clusterwright.operate.pull.reports import NodeReport, Reports
-from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.pull.store import Store
 from clusterwright.render import NodeFile, render
@@ -69,8 +68,6 @@ def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, rep
     """Publish and wait. `before` is what was applied last, `folder` the description's.
 
     Raises Refused before anything is published."""
-    if findings := unmet():
-        raise Refused(findings)
     home = ClusterHome.of(handoff.name)
     with home.locked():
         refuse_another_signer(home, far.signer)

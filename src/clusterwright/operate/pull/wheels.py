@@ -22,10 +22,11 @@ NEEDED = (
     "markupsafe",
     "packaging",
     "pycparser",
+    "pyrage",
     "pyyaml",
     "resolvelib",
 )
-"""ansible-core and everything that it requires; a test compares."""
+"""ansible-core and everything that it requires, a test compares; and pyrage, which opens a node's secrets."""
 NEEDED_TO_PROVE = ("annotated-types", "pydantic", "pydantic-core", "typing-extensions", "typing-inspection")
 """What the gates of a cluster need beside those; a test compares."""
 _GLIBC = ("2_17", "2_28", "2_34")

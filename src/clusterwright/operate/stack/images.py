@@ -11,7 +11,6 @@ from clusterwright.operate.baked import baked
 from clusterwright.operate.built import CloudImages
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.prepare import described, prepare
-from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.source import Source
 from clusterwright.operate.stack.failures import findings_of, refused
@@ -39,7 +38,7 @@ def _build(source: Source, report: Report) -> None:
     description = described(source)
     prepared = prepare(description)
     provider = prepared.plan.sites[0].provider
-    if lacking := [*lacks(provider, description.loaded.where("site")), *unmet()]:
+    if lacking := lacks(provider, description.loaded.where("site")):
         raise Refused(lacking)
     recipes = baked(prepared.handoff, prepared.files, source.file.parent)
     home = ClusterHome.of(f"image-{description.spec.cluster}")

@@ -11,7 +11,6 @@ from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Severity, Where, refuse
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.prepare import Described, Prepared, described, prepare
-from clusterwright.operate.pull.secrets import unmet
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.source import Source
 from clusterwright.operate.stack.changes import title
@@ -60,7 +59,7 @@ def begun(source: Source, report: Report, *, accept: bool) -> Iterator[StackWork
     """Everything that is refused without asking a cloud is refused here, before anything is made."""
     description = described(source)
     home = ClusterHome.of(description.spec.cluster)
-    prepared = _prepared(description, home, accept=accept)
+    prepared = _prepared(description, home)
     with home.locked("stack"):
         stack = StackFolder(home).stack(report)
         source.record(home)
@@ -74,16 +73,13 @@ def begun(source: Source, report: Report, *, accept: bool) -> Iterator[StackWork
         yield StackWork(home, source, prepared, stack, before, unsure)
 
 
-def _prepared(description: Described, home: ClusterHome, *, accept: bool) -> Prepared:
+def _prepared(description: Described, home: ClusterHome) -> Prepared:
     spec = description.spec
     provider = cloud_of(spec)
     assert provider is not None, "asked for before"
     _refuse_another_kind(home)
     prepared = prepare(description)
-    lacking = [*lacks(provider, description.loaded.where("site"))]
-    if accept and spec.converge == "pull":
-        lacking += unmet()
-    if lacking:
+    if lacking := lacks(provider, description.loaded.where("site")):
         raise Refused(lacking)
     return prepared
 
