@@ -47,7 +47,7 @@ OWN = "clusterwright: gate gpus: expected 8 x NVIDIA H100, seen 7 GPUs by nvidia
 def test_quick_undrains_what_it_drained(healthy: Tree, reason: str) -> None:
     slurm = Slurm(healthy, "IDLE+DRAIN", reason)
     assert healthy.run("--quick")[0] == 0
-    assert slurm.told == ["update nodename=gpu-001 state=undrain"]
+    assert slurm.told == ["update nodename=gpu-001 state=undrain reason="]
 
 
 @needs_mknod

@@ -48,6 +48,7 @@ def _tell(node: Node, report: dict) -> None:
         if not drained or (own and not reason.startswith(f"{OWN_REASON}{first['name']}:")):
             status, _ = node.run("scontrol", "update", change, "state=drain", f"reason={wanted}")
     elif drained and own:
-        status, _ = node.run("scontrol", "update", change, "state=undrain")
+        # Slurm keeps the reason of a drain in some states, and whoever reads it believes the node to be held.
+        status, _ = node.run("scontrol", "update", change, "state=undrain", "reason=")
     if not status:
         node.keep("drain", "yes" if failed else "no")
