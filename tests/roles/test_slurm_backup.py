@@ -57,7 +57,7 @@ class Controller:
             "cluster": "small", "folder": str(share), "mount": None, "every": 3600, "keep": 2,
             "accounting": True, "database": "slurm_acct_db", "state": str(self.state), "owner": user,
             "hold": str(self.hold), "begun": str(root / "begun"), "applied": str(root / "applied.json"),
-            "patience": 0, "lock": str(root / "lock"),
+            "patience": 0, "settle": 0, "lock": str(root / "lock"),
         }  # fmt: skip
         self.config_file.write_text(json.dumps({**config, **changes}))
 
@@ -114,6 +114,17 @@ def controller(tmp_path: Path) -> Controller:
     made = Controller(tmp_path)
     made.works()
     return made
+
+
+def test_jobs_that_are_there_are_written_before_they_are_saved(controller: Controller) -> None:
+    """slurmctld answers with a job some seconds before the job is in its files."""
+    later = '(sleep 0.3; echo "three jobs" >"$ROOT/state/job_state") >/dev/null 2>&1 &'
+    controller.plays("squeue", f"{later}\necho PENDING")
+    controller.configure(settle=3)
+    name = controller.take()
+    controller.made_anew()
+    controller.run("restore", name)
+    assert controller.files["job_state"] == "three jobs\n"
 
 
 def test_a_controller_made_anew_gets_everything_back_but_keys(controller: Controller) -> None:

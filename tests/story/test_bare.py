@@ -285,3 +285,12 @@ def test_a_flushed_firewall_takes_the_node_from_slurm_until_it_is_back(desk: Des
     assert nodes["head"]["tasks"] == 0
     floor.on("box1", gate)
     assert floor.on("head", shown).startswith("idle")
+
+
+def test_a_firewall_that_is_no_longer_described_is_gone(desk: Desk, floor: Floor) -> None:
+    text = (desk.folder / "cluster.yaml").read_text()
+    desk.describe(re.sub("  firewall: .*\\n", "", text))
+    desk.outcome("up", "cluster.yaml", "--no-accept")
+    left = "/etc/clusterwright/firewall/*.nft /usr/lib/clusterwright/firewall /var/lib/clusterwright/firewall"
+    for name in ("head", "box1"):
+        assert floor.on(name, f"nft list tables; ls {left} 2>/dev/null || true") == ""
