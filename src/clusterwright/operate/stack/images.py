@@ -38,7 +38,7 @@ def _build(source: Source, report: Report) -> None:
     description = described(source)
     prepared = prepare(description)
     provider = prepared.plan.sites[0].provider
-    if lacking := lacks(provider, description.loaded.where("site")):
+    if lacking := list(lacks(provider, description.loaded.where("site"))):
         raise Refused(lacking)
     recipes = baked(prepared.handoff, prepared.files, source.file.parent)
     home = ClusterHome.of(f"image-{description.spec.cluster}")

@@ -79,7 +79,7 @@ def _prepared(description: Described, home: ClusterHome) -> Prepared:
     assert provider is not None, "asked for before"
     _refuse_another_kind(home)
     prepared = prepare(description)
-    if lacking := lacks(provider, description.loaded.where("site")):
+    if lacking := list(lacks(provider, description.loaded.where("site"))):
         raise Refused(lacking)
     return prepared
 
