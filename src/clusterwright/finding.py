@@ -62,6 +62,7 @@ class Refused(Exception):
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings: tuple[Finding, ...] = tuple(findings)
+        assert self.findings, "a refusal without a finding would end a command without a word"
         super().__init__("; ".join(str(finding) for finding in self.findings))
 
 

@@ -75,7 +75,7 @@ def built(tmp_path: Path) -> Built:
 
 def brought(built: Built, controller: Controller) -> list[str]:
     events: list[Event] = []
-    deliver(built, controller, events.append)  # type: ignore[arg-type]
+    deliver(built, controller, events.append)  # type: ignore[arg-type]  # a shell plays SSH
     return [event.text for event in events]
 
 
@@ -117,10 +117,10 @@ def test_another_build_has_another_folder_and_the_old_one_goes_when_nothing_name
     controller.says(f"mkdir {FOLDER}/debian-13.1 && touch {FOLDER}/debian-13.1/vmlinuz")
     assert controller.says(f"cat {FOLDER}/{old.content}/root.squashfs") == "a root"
     events: list[Event] = []
-    sweep(controller, {IMAGE}, events.append)  # type: ignore[arg-type]
+    sweep(controller, {IMAGE}, events.append)  # type: ignore[arg-type]  # a shell plays SSH
     assert [event.text for event in events] == [f"removed {old.content}"]
     assert controller.says(f"ls -A {FOLDER}").split() == sorted([f"{IMAGE}.ipxe", new.content, "debian-13.1"])
-    sweep(controller, (), events.append)  # type: ignore[arg-type]
+    sweep(controller, (), events.append)  # type: ignore[arg-type]  # a shell plays SSH
     assert controller.says(f"ls -A {FOLDER}").split() == ["debian-13.1"]
 
 

@@ -15,10 +15,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.handoff import Handoff
 from clusterwright.providers.lab import simulate
-from clusterwright.providers.lab.cgroup import NodeGroups
+from clusterwright.providers.lab.cgroup import NodeGroups, cgroup_facts
 from clusterwright.render.file import NodeFile
 
 _SETUP = """
@@ -101,6 +103,12 @@ class Stage:
 
     def inside(self, command: Sequence[str]) -> list[str]:
         return ["nsenter", "-t", str(self._init), "-m", "-u", "-n", "-p", "-r", "-w", "--", *command]
+
+
+def skip_without_cgroup_v1() -> None:
+    """For stages with a slurmd."""
+    if cgroup_facts().plugin != "cgroup/v1":
+        pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.render import render
 
 from . import examples, sample
-from .daemons import Stage, place, place_files, stage, start_controller, start_node
+from .daemons import Stage, place, place_files, skip_without_cgroup_v1, stage, start_controller, start_node
 from .roots import SUITES, Unavailable, root
 
 pytestmark = pytest.mark.slurm
@@ -120,8 +120,7 @@ def playing(release: str) -> Handoff:
 @pytest.fixture
 def running(release: str, tmp_path: Path) -> Iterator[tuple[Stage, dict[str, Path]]]:
     """A controller, and one node that has its configuration from it."""
-    if cgroup_facts().plugin != "cgroup/v1":
-        pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
+    skip_without_cgroup_v1()
     handoff = playing(release)
     with stage(carrying(release), handoff, tmp_path, sample.H100) as made:
         place(made, render(handoff))
@@ -151,8 +150,7 @@ def test_a_node_registers_and_gives_each_job_its_gpus_only(
 
 @pytest.mark.parametrize("release", ["22.05", "24.11"])
 def test_a_gpu_that_is_shared_is_given_to_nobody_whole(release: str, tmp_path: Path) -> None:
-    if cgroup_facts().plugin != "cgroup/v1":
-        pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
+    skip_without_cgroup_v1()
     made = playing(release)
     handoff = replace(made, scheduler={**made.scheduler, "shards": {"gpu": 4}})
     with stage(carrying(release), handoff, tmp_path, sample.H100) as cluster:

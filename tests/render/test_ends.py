@@ -18,12 +18,11 @@ from clusterwright.bundle.collection import root
 from clusterwright.catalog.blocks import block_ends, minutes_early
 from clusterwright.handoff import from_plan
 from clusterwright.plan import plan
-from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.render import ends, render
 from clusterwright.spec.load import load
 
 from . import sample
-from .daemons import Stage, place, stage, start_controller, start_node
+from .daemons import Stage, place, skip_without_cgroup_v1, stage, start_controller, start_node
 from .test_daemons import await_words, carrying, playing
 
 PROGRAM = root() / "roles/slurm_controller/files/reserve-ends"
@@ -60,8 +59,7 @@ def say(made: Stage, folder: Path, **lasts: datetime) -> str:
 
 @pytest.mark.slurm
 def test_jobs_start_only_where_they_end_in_time(tmp_path: Path) -> None:
-    if cgroup_facts().plugin != "cgroup/v1":
-        pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
+    skip_without_cgroup_v1()
     now, handoff = datetime.now(UTC), playing("24.11")
     with stage(carrying("24.11"), handoff, tmp_path, sample.H100) as made:
         place(made, render(handoff))

@@ -10,11 +10,10 @@ import pytest
 
 from clusterwright.bundle.role import roles
 from clusterwright.plan.software.traits import traits
-from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.render import render
 
 from . import sample
-from .daemons import Stage, place, stage, start_controller, start_node
+from .daemons import Stage, place, skip_without_cgroup_v1, stage, start_controller, start_node
 from .test_daemons import assert_started, await_words, carrying, playing
 
 pytestmark = pytest.mark.slurm
@@ -32,8 +31,7 @@ COMPONENTS = ("driver", "imex", "nccl")
 
 @pytest.fixture(params=["24.11", "26.05"])
 def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Stage, dict[str, Path]]]:
-    if cgroup_facts().plugin != "cgroup/v1":
-        pytest.skip("a stage has no systemd, and Slurm's cgroup/v2 plugin needs one")
+    skip_without_cgroup_v1()
     made = playing(request.param)
     handoff = replace(made, software={**made.software, "stacks": {"gpu": dict.fromkeys(COMPONENTS, ROW)}})
     with stage(carrying(request.param), handoff, tmp_path, sample.H100) as cluster:

@@ -126,10 +126,8 @@ def fabric_of_no_use(outline: Outline) -> Iterator[Problem]:
 )
 def whole_nodes_only(outline: Outline) -> Iterator[Problem]:
     """A job that has the node has all instances, and no other job can use them beside it."""
-    settings = outline.spec.scheduler.partitions
     for name, pool in outline.pools_with(Role.COMPUTE):
-        for partition in (pool.partitions or [name]) if pool.mig else []:
-            if partition in settings and settings[partition].exclusive:
-                what = f"the partition '{partition}' gives whole nodes, and '{name}' is cut into instances"
-                remedy = "Remove 'exclusive', or leave the pool's GPUs whole"
-                yield Problem(f"scheduler.partitions.{partition}.exclusive", what, remedy)
+        for partition in outline.whole_nodes_only(name) if pool.mig else []:
+            what = f"the partition '{partition}' gives whole nodes, and '{name}' is cut into instances"
+            remedy = "Remove 'exclusive', or leave the pool's GPUs whole"
+            yield Problem(f"scheduler.partitions.{partition}.exclusive", what, remedy)

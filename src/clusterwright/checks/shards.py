@@ -49,11 +49,9 @@ def shards_of_instances(outline: Outline) -> Iterator[Problem]:
 )
 def whole_nodes_only(outline: Outline) -> Iterator[Problem]:
     """A job that has the node shares no GPU of it."""
-    settings = outline.spec.scheduler.partitions
     for name, pool in outline.pools_with(Role.COMPUTE):
-        for partition in (pool.partitions or [name]) if pool.shards else []:
-            if partition in settings and settings[partition].exclusive:
-                what = f"the partition '{partition}' gives whole nodes, and GPUs of '{name}' are to be shared"
-                yield Problem(
-                    f"scheduler.partitions.{partition}.exclusive", what, "Remove 'exclusive' or 'shards'"
-                )
+        for partition in outline.whole_nodes_only(name) if pool.shards else []:
+            what = f"the partition '{partition}' gives whole nodes, and GPUs of '{name}' are to be shared"
+            yield Problem(
+                f"scheduler.partitions.{partition}.exclusive", what, "Remove 'exclusive' or 'shards'"
+            )

@@ -109,6 +109,12 @@ class Outline:
     def pools_with(self, role: Role) -> Iterator[tuple[str, Pool]]:
         return ((name, pool) for name, pool in self.spec.pools.items() if role in pool.roles)
 
+    def whole_nodes_only(self, pool: str) -> list[str]:
+        """The partitions of a pool that give a job all of a node."""
+        names = self.spec.pools[pool].partitions or [pool]
+        settings = self.spec.scheduler.partitions
+        return [name for name in names if name in settings and settings[name].exclusive]
+
     def mounted(self, pool: str) -> Mapping[str, Share]:
         """The shares that a pool's nodes mount: some file systems are only for where people and jobs are."""
         jobs = bool({Role.COMPUTE, Role.LOGIN} & set(self.spec.pools[pool].roles))

@@ -66,7 +66,7 @@ class LabMachines:
         bake(
             self.home,
             digest,
-            lambda target: install(_target(target)),
+            lambda target: install(target_of(target)),
             _told(report, "image"),
             base,
             binds=self._binds(handoff),
@@ -167,9 +167,10 @@ def _told(report: Report, step: str) -> OnEvent:
     return tell
 
 
-def _target(found: lab_ssh.Target) -> Target:
+def target_of(found: lab_ssh.Target) -> Target:
+    """A node of a lab, as those who converge see it."""
     return Target(found.name, found.address, found.port, found.user, found.key_file, found.known_hosts_file)
 
 
 def _by_name(found: Iterable[lab_ssh.Target]) -> Mapping[str, Target]:
-    return {target.name: _target(target) for target in found}
+    return {target.name: target_of(target) for target in found}

@@ -23,6 +23,7 @@ from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.operate.configure import install
 from clusterwright.operate.desired import Desired
+from clusterwright.operate.lab.machines import target_of
 from clusterwright.operate.netboot import files, squash, stock
 from clusterwright.operate.netboot.stock import Manifest
 from clusterwright.operate.own.trust import ADMIN
@@ -94,14 +95,7 @@ class Images:
         kernels: list[str] = []
 
         def configure(builder: ssh.Target) -> None:
-            target = Target(
-                builder.name,
-                builder.address,
-                builder.port,
-                builder.user,
-                builder.key_file,
-                builder.known_hosts_file,
-            )
+            target = target_of(builder)
             install(self.desired, one.software, target, report)
             report(Event("image", "progress", "a kernel, an initramfs and a login"))
             kernels.append(equip(self.desired, target, self.public_key))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import pulumi
 import pulumi_aws as aws
 
 from clusterwright.plan.aws.identity import Identity
+from clusterwright.providers.aws.policy import policy, trusting
 from clusterwright.providers.aws.tags import named
-
-_INSTANCES = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    ],
-}
 
 
 class NodeIdentity(pulumi.ComponentResource):
@@ -37,20 +30,19 @@ class NodeIdentity(pulumi.ComponentResource):
         super().__init__("clusterwright:aws:NodeIdentity", name, None, opts)
         own, mine = pulumi.ResourceOptions(parent=self), named(tags, name)
         role = aws.iam.Role(
-            name, assume_role_policy=_text(_INSTANCES), permissions_boundary=boundary, tags=mine, opts=own
+            name,
+            assume_role_policy=trusting("ec2.amazonaws.com"),
+            permissions_boundary=boundary,
+            tags=mine,
+            opts=own,
         )
-        allowed = {"Version": "2012-10-17", "Statement": list(identity.statements)}
-        policy = aws.iam.RolePolicy(name, role=role.id, policy=_text(allowed), opts=own)
+        allowed = aws.iam.RolePolicy(name, role=role.id, policy=policy(identity.statements), opts=own)
         profile = aws.iam.InstanceProfile(
             name,
             role=role.name,
             tags=mine,
             # A machine that has the profile may do at once what it needs.
-            opts=pulumi.ResourceOptions.merge(own, pulumi.ResourceOptions(depends_on=[policy])),
+            opts=pulumi.ResourceOptions.merge(own, pulumi.ResourceOptions(depends_on=[allowed])),
         )
         self.profile = profile.name
         self.register_outputs({"profile": self.profile})
-
-
-def _text(policy: Mapping[str, object]) -> str:
-    return json.dumps(policy, sort_keys=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_aws as aws
 
+from clusterwright.providers.aws.policy import policy, trusting
 from clusterwright.providers.aws.tags import named
 
 KEPT_TAG = "clusterwright:snapshots"
@@ -15,12 +15,6 @@ KEPT_TAG = "clusterwright:snapshots"
 _CLUSTER_TAG = "clusterwright:cluster"
 _AT = "04:00"
 """UTC. Amazon begins within an hour of it: Amazon EBS User Guide, snapshot lifecycle policies."""
-_TRUSTED = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Principal": {"Service": "dlm.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    ],
-}
 
 
 class Snapshots(pulumi.ComponentResource):
@@ -44,12 +38,12 @@ class Snapshots(pulumi.ComponentResource):
         full = f"{name}-snapshots"
         role = aws.iam.Role(
             full,
-            assume_role_policy=_text(_TRUSTED),
+            assume_role_policy=trusting("dlm.amazonaws.com"),
             permissions_boundary=boundary,
             tags=named(tags, full),
             opts=own,
         )
-        allowed = aws.iam.RolePolicy(full, role=role.id, policy=_text(_may(cluster, kms_key)), opts=own)
+        allowed = aws.iam.RolePolicy(full, role=role.id, policy=policy(_may(cluster, kms_key)), opts=own)
         aws.dlm.LifecyclePolicy(
             full,
             description=f"Kept volumes of the cluster {cluster}",
@@ -78,27 +72,19 @@ def _daily(days: int) -> aws.dlm.LifecyclePolicyPolicyDetailsScheduleArgs:
     )
 
 
-def _may(cluster: str, kms_key: str | None) -> Mapping[str, object]:
+def _may(cluster: str, kms_key: str | None) -> Sequence[Mapping[str, object]]:
     """Amazon EBS User Guide, IAM service roles of Data Lifecycle Manager; of these actions the ones that
     snapshots of volumes need, and only of this cluster's."""
     of_cluster = {"StringEquals": {f"aws:ResourceTag/{_CLUSTER_TAG}": cluster}}
     volumes, snapshots = "arn:aws:ec2:*:*:volume/*", "arn:aws:ec2:*::snapshot/*"
     looks = ["ec2:DescribeInstances", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"]
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {"Effect": "Allow", "Action": looks, "Resource": "*"},
-            {"Effect": "Allow", "Action": "ec2:CreateSnapshot", "Resource": volumes, "Condition": of_cluster},
-            {"Effect": "Allow", "Action": ["ec2:CreateSnapshot", "ec2:CreateTags"], "Resource": snapshots},
-            {
-                "Effect": "Allow",
-                "Action": "ec2:DeleteSnapshot",
-                "Resource": snapshots,
-                "Condition": of_cluster,
-            },
-            *(_with_key(kms_key) if kms_key else ()),
-        ],
-    }
+    return [
+        {"Effect": "Allow", "Action": looks, "Resource": "*"},
+        {"Effect": "Allow", "Action": "ec2:CreateSnapshot", "Resource": volumes, "Condition": of_cluster},
+        {"Effect": "Allow", "Action": ["ec2:CreateSnapshot", "ec2:CreateTags"], "Resource": snapshots},
+        {"Effect": "Allow", "Action": "ec2:DeleteSnapshot", "Resource": snapshots, "Condition": of_cluster},
+        *(_with_key(kms_key) if kms_key else ()),
+    ]
 
 
 def _with_key(kms_key: str) -> tuple[Mapping[str, object], ...]:
@@ -110,7 +96,3 @@ def _with_key(kms_key: str) -> tuple[Mapping[str, object], ...]:
         {"Effect": "Allow", "Action": uses, "Resource": kms_key},
         {"Effect": "Allow", "Action": grants, "Resource": kms_key, "Condition": for_services},
     )
-
-
-def _text(policy: Mapping[str, object]) -> str:
-    return json.dumps(policy, sort_keys=True)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import pulumi
 import pulumi_aws as aws
 
+from clusterwright.providers.aws.policy import policy, trusting
 from clusterwright.providers.aws.tags import named
 
 _DAYS = 30
-_DELIVERS = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {
-            "Effect": "Allow",
-            "Principal": {"Service": "vpc-flow-logs.amazonaws.com"},
-            "Action": "sts:AssumeRole",
-        }
-    ],
-}
 
 
 class RefusedTraffic(pulumi.ComponentResource):
@@ -40,7 +30,7 @@ class RefusedTraffic(pulumi.ComponentResource):
         group = aws.cloudwatch.LogGroup(f"{name}-refused", retention_in_days=_DAYS, tags=mine, opts=own)
         role = aws.iam.Role(
             f"{name}-refused",
-            assume_role_policy=_text(_DELIVERS),
+            assume_role_policy=trusting("vpc-flow-logs.amazonaws.com"),
             permissions_boundary=boundary,
             tags=mine,
             opts=own,
@@ -101,8 +91,4 @@ def _warning(kind: str, percent: float, email: str) -> aws.budgets.BudgetNotific
 def _writes(group: str) -> str:
     actions = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
     statement = {"Effect": "Allow", "Action": actions, "Resource": f"{group}:*"}
-    return _text({"Version": "2012-10-17", "Statement": [statement]})
-
-
-def _text(policy: Mapping[str, object]) -> str:
-    return json.dumps(policy, sort_keys=True)
+    return policy([statement])
