@@ -119,7 +119,9 @@ def run(module: AnsibleModule, words: list) -> None:
 
 
 def refresh(module: AnsibleModule) -> None:
-    if time.time() - os.stat(LISTS).st_mtime > module.params["lists_valid_seconds"]:
+    """An image without lists has an empty folder, as young as the image."""
+    there = any("_Packages" in name for name in os.listdir(LISTS))
+    if not there or time.time() - os.stat(LISTS).st_mtime > module.params["lists_valid_seconds"]:
         run(module, [*APT, "update", "--error-on=any"])
         os.utime(LISTS)
 

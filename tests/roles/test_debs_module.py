@@ -154,6 +154,12 @@ def test_lists_that_are_new_enough_are_not_fetched_again(node: Node) -> None:
     assert node.asked() == ["update", "install"]
 
 
+def test_lists_that_were_removed_just_now_are_fetched(node: Node) -> None:
+    os.utime(node.root / "var/lib/apt/lists")
+    assert node.debs("library")["installed"] == ["library"]
+    assert node.asked() == ["update", "install"]
+
+
 def test_another_version_is_brought_up_and_never_down(node: Node) -> None:
     node.debs("tool=1")
     done = node.debs("tool=2*")
