@@ -16,9 +16,15 @@ from clusterwright.providers.lab.vendor.rpm import build_rpm, file_name
 REPOSITORIES = ("BaseOS", "AppStream", "CRB", "extras")
 
 
-def package(name: str, *, version: str = "1-1.el9", provides: tuple[str, ...] = ()) -> VendorPackage:
-    """One of the distribution's name, with nothing inside."""
-    return VendorPackage(name, version, "distribution", provides=provides)
+def package(
+    name: str,
+    *,
+    version: str = "1-1.el9",
+    provides: tuple[str, ...] = (),
+    carries: tuple[str, ...] = (),
+) -> VendorPackage:
+    """One of the distribution's name, with nothing else inside than it `carries`."""
+    return VendorPackage(name, version, "distribution", provides=provides, carries=carries)
 
 
 IDENTITY = (

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from clusterwright.bundle.build import Bundle
+from clusterwright.bundle.collection import root as collection
 from clusterwright.bundle.offline import transactions
+from clusterwright.bundle.rows import source, variables
 from clusterwright.converge.push import Phase, push
 from clusterwright.converge.result import NodeResult
 from clusterwright.converge.verify import verify
@@ -43,11 +46,22 @@ pytestmark = [
     pytest.mark.lab,
     pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs rpm, createrepo-c and gpg"),
 ]
+AGENT = collection() / "roles" / "pull" / "files" / "pull"
 EXAMPLE = Path(__file__).parents[2] / "clusters" / "onprem-rocky-h100.yaml"
 CHECK = "/usr/lib/clusterwright/check-modules"
 SITE = "/run/simulated-site"
 BUILT_BY_THE_SITE = {"gdrcopy"}
 KEYS = {"/etc/slurm/slurm.key": b"k" * 64}
+NEWER = "python3.11"
+ASK = """
+import importlib.machinery, importlib.util, json, sys
+loader = importlib.machinery.SourceFileLoader("agent", "/run/agent")
+agent = importlib.util.module_from_spec(importlib.util.spec_from_loader("agent", loader))
+loader.exec_module(agent)
+one = agent.Agent.__new__(agent.Agent)
+one.root = ""
+print(one.base(sys.argv[1], json.load(open("/run/kind.json"))))
+"""
 OLD, NEW = "580.95.05", "580.167.08"
 
 
@@ -75,6 +89,7 @@ class Ground:
         slurm = [rocky.package(name, version="25.11.2-1.el9") for name in ours if name.startswith("slurm")]
         build(slurm, self.folder / "slurm", key, "rpm").rename(site / "slurm")
         base = [rocky.package(name) for name in ours if not name.startswith("slurm")]
+        base.append(rocky.package(NEWER, carries=(f"link:/usr/bin/{NEWER}=python3",)))
         cache = self.home.vendor / "packages"
         self.mirror = rocky.mirror(site / "rocky", [*base, *rocky.IDENTITY], cache)
 
@@ -128,6 +143,10 @@ class Ground:
         [stack] = [gate for gate in json.loads(said)["gates"] if gate["name"] == "stack"]
         return stack
 
+    def send(self, path: str, text: str) -> None:
+        argv = [*self.target.ssh_argv(), f"cat > {path}"]
+        subprocess.run(argv, input=text, text=True, check=True, timeout=120)
+
     def on(self, command: str, code: int = 0) -> str:
         answer = run_on(self.target, command, timeout=120)
         assert answer.code == code, (command, answer)
@@ -155,6 +174,19 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     with reached(ground.folder, ground.units()) as ground.target:
         ground.identify()
         yield ground
+
+
+def test_a_node_that_pulls_installs_its_newer_python_from_the_mirror_of_the_bundle(ground: Ground) -> None:
+    """With nothing placed before: the agent needs that Python for whoever places files."""
+    bundled = ground.wanted.kind
+    kind = {"source": source(bundled.files, bundled), "variables": variables(bundled)}
+    for name, text in (("agent", AGENT.read_text()), ("kind.json", json.dumps(kind)), ("ask.py", ASK)):
+        ground.send(f"/run/{name}", text)
+    ground.on("printf '#!/bin/sh\\n' > /usr/bin/update-ca-trust && chmod 755 /usr/bin/update-ca-trust")
+    assert ground.on(f"test ! -e /usr/bin/{NEWER}; rpm -q {NEWER}", 1)
+    assert ground.on(f"PYTHONDONTWRITEBYTECODE=1 python3 /run/ask.py {NEWER}") == f"/usr/bin/{NEWER}\n"
+    assert ground.on(f"rpm -qf /usr/bin/{NEWER}").startswith(f"{NEWER}-1-1.el9")
+    assert ground.drift() != ()
 
 
 def test_the_node_becomes_what_the_lock_says(ground: Ground) -> None:

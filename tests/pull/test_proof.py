@@ -49,7 +49,7 @@ def proven(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wor
 
 def prover(prove: ModuleType, world: World, node: str = "controller") -> Any:
     one = prove.Prover(str(world.node(node)))
-    one.python = lambda _: sys.executable
+    one.python = lambda *_: sys.executable
     world.agents.append(one)
     return one
 

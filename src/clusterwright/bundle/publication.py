@@ -16,6 +16,7 @@ from clusterwright.bundle.proof import Witnesses, publish_proof
 from clusterwright.bundle.turns import Order, Turn
 from clusterwright.bundle.wanted import Kind, Wanted
 from clusterwright.catalog.changes import Impact
+from clusterwright.catalog.distributions import distribution
 from clusterwright.handoff import Handoff
 
 _PARTS = ("galaxy.yml", "meta", "playbooks", "plugins", "roles")
@@ -96,8 +97,13 @@ def publish(
             "turn": _turn(order.turns.get(name, Turn()), wanted, proving.host_keys),
         }
         nodes[name] = into.put(index.encoded(body))
+    newer = distribution(handoff.software["distribution"]).newer_python
     python = {
-        machine: {"digest": row.digest, "wheels": [asdict(row.files[name]) for name in sorted(row.files)]}
+        machine: {
+            "digest": row.digest,
+            "wheels": [asdict(row.files[name]) for name in sorted(row.files)],
+            **({"package": newer} if newer else {}),
+        }
         for machine, row in sorted(wheels.items())
     }
     tree = {

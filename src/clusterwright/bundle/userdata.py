@@ -5,7 +5,6 @@ It names the store and the key that signs, and never a bundle: a new bundle chan
 
 from __future__ import annotations
 
-import ast
 import base64
 import gzip
 import json
@@ -15,6 +14,7 @@ from functools import cache
 import yaml
 
 from clusterwright.bundle.collection import root
+from clusterwright.bundle.terse import terse
 
 LIMIT = 16 * 1024
 """EC2's, before its own encoding: docs.aws.amazon.com, Run commands at launch (2026-11)."""
@@ -96,21 +96,6 @@ def _text(name: str) -> str:
     return (root() / "roles" / "pull" / "files" / name).read_text()
 
 
-def _terse(program: str) -> str:
-    """Without docstrings but the first: the bundle brings the program again, and here each byte counts."""
-    told = {
-        line
-        for block in ast.walk(ast.parse(program))
-        if isinstance(block, ast.Module | ast.ClassDef | ast.FunctionDef) and len(block.body) > 1
-        for place, row in enumerate(block.body)
-        if isinstance(row, ast.Expr) and isinstance(row.value, ast.Constant)
-        if place or not isinstance(block, ast.Module)
-        for line in range(row.lineno, (row.end_lineno or row.lineno) + 1)
-    }
-    lines = program.splitlines(keepends=True)
-    return "".join(line for number, line in enumerate(lines, 1) if number not in told)
-
-
 def _plain(path: str, text: str) -> dict[str, str]:
     return {"path": path, "permissions": "0644", "content": text}
 
@@ -121,6 +106,6 @@ def _zipped(path: str, name: str, mode: str) -> dict[str, str]:
 
 @cache
 def _packed(name: str) -> str:
-    """The same for every machine, of which a cluster has hundreds."""
-    text = _terse(_text(name)) if name == _PROGRAM else _text(name)
+    """The same for every machine, of which a cluster has hundreds. Each byte counts in it."""
+    text = terse(_text(name)) if name == _PROGRAM else _text(name)
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

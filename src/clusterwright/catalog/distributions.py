@@ -34,12 +34,20 @@ class Distribution:
     """Release of the Slurm packages in its own archive, supported here or not; empty where it has none."""
     slurm_version: str
     python: str
+    """Which `/usr/bin/python3` is."""
+    newer_python: str
+    """Package and program, such as `python3.11`, where `/usr/bin/python3` is too old to run Ansible."""
     parts: Mapping[str, Part]
     """`base`, `pull`, `controller`, `database`, `compute`, `login`, `rest`, `munge`, `mpi`, `storage-server`,
     `storage-client`, `monitoring`, `node-exporter`, `containers`, `rdma`, `network-boot`,
     `boot-image`: what an image for network boot has beside the software of its nodes."""
     source: str
     date: str
+
+    @property
+    def runs_roles(self) -> str:
+        """The version of Python with which a node runs the roles on itself."""
+        return self.newer_python.removeprefix("python") or self.python
 
 
 @cache
@@ -58,6 +66,7 @@ def distributions() -> Mapping[str, Distribution]:
             slurm_release=row["slurm_release"],
             slurm_version=row["slurm_version"],
             python=row["python"],
+            newer_python=row["newer_python"],
             parts=parts[row["distribution"]],
             source=row["source"],
             date=row["date"],

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from clusterwright.catalog.distributions import distributions
 from clusterwright.checks.network import site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
 from clusterwright.spec.site import OnpremSite
-
-_ANSIBLE_NEEDS = "3.11"
 
 
 @rule(
@@ -126,22 +123,6 @@ def two_time_servers(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
-    "CW1349",
-    "Nodes cannot converge themselves",
-    source="ansible-core 2.19 support matrix: Python 3.11 where it runs; the distributions' package indexes",
-    example="converge: pull, software: {distribution: ubuntu-22.04}",
-)
-def cannot_pull(outline: Outline) -> Iterator[Problem]:
-    """A node that pulls runs the roles itself, which takes a newer Python than it has."""
-    own = outline.spec.software.distribution
-    able = [row.name for row in distributions().values() if _numbers(row.python) >= _numbers(_ANSIBLE_NEEDS)]
-    if outline.spec.converge != "pull" or own in able:
-        return
-    what = f"{own} does not carry Python {_ANSIBLE_NEEDS} or later, which ansible-core needs"
-    yield Problem("converge", what, f"Write `converge: push`, or take {', '.join(able[:-1])} or {able[-1]}")
-
-
-@rule(
     "CW1298",
     "A signing key that is lent to nodes that pull",
     source="a key that is in a bundle or a secret of each node is on each node for good",
@@ -154,7 +135,3 @@ def signing_key_and_pull(outline: Outline) -> Iterator[Problem]:
         yield Problem(
             "software.module_signing", what, "Write `converge: push`, or leave signing to DKMS's own key"
         )
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in version.split(".")]

@@ -54,7 +54,7 @@ _Files = Mapping[str, Mapping[str, Path]]
 
 def wheels_of(handoff: Handoff, needed: Collection[str] = NEEDED) -> _Files:
     """Without more words, of those that run the roles."""
-    python = distribution(handoff.software["distribution"]).python
+    python = distribution(handoff.software["distribution"]).runs_roles
     machines = sorted({handoff.hardware[node.machine].architecture for node in handoff.nodes})
     return {machine: wheels(python, machine, needed) for machine in machines}
 
