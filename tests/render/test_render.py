@@ -140,6 +140,18 @@ def test_gpus_that_jobs_share_are_counted_in_parts() -> None:
     ]
 
 
+def test_parts_by_mps_are_counted_and_its_programs_called() -> None:
+    rendered, without = files(mps={"gpu": 100}), files()
+    conf, gres = rendered["/etc/slurm/slurm.conf"], rendered["/etc/slurm/gres.conf"]
+    assert "Gres=gpu:h100:8,mps:800 " in conf
+    assert setting(conf, "GresTypes") == ["gpu,mps"]
+    assert setting(conf, "TaskProlog") == ["/etc/slurm/task-prolog"]
+    assert gres.splitlines()[-1] == "NodeName=gpu-[001-002] Name=mps Count=800"
+    for program, word in (("prolog", "gpu-mps begin"), ("epilog", "gpu-mps end")):
+        path = f"/etc/slurm/{program}"
+        assert word in rendered[path] and "mps" not in without[path]
+
+
 def test_a_node_that_plays_a_larger_machine_is_not_bound_to_cores_it_has_not() -> None:
     playing = files(config_overrides=True)
     assert setting(playing["/etc/slurm/slurm.conf"], "SlurmdParameters") == ["config_overrides"]

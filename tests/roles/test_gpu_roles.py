@@ -175,6 +175,9 @@ def test_what_a_job_left_is_looked_for_only_where_a_gpu_is_one_jobs() -> None:
     made, epilog = solved.handoff("hgx-h100-8gpu"), "/usr/lib/clusterwright/gpu-epilog"
     shared = replace(made, scheduler={**made.scheduler, "shards": {"gpu": 4}})
     assert epilog in solved.files(made) and epilog not in solved.files(shared)
+    by_mps = solved.files(replace(made, scheduler={**made.scheduler, "mps": {"gpu": 100}}))
+    mps = "/usr/lib/clusterwright/gpu-mps"
+    assert epilog not in by_mps and mps in by_mps and mps not in solved.files(shared)
 
 
 def test_no_role_boots_a_node() -> None:

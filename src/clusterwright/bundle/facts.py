@@ -38,6 +38,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "gpu_generation": (hardware.gpu_generation or "none",),
         "mig": (_switch(instances_of(handoff, node)),),
         "shards": (_switch(scheduler.get("shards", {}).get(node.pool)),),
+        "mps": (_switch(scheduler.get("mps", {}).get(node.pool)),),
         "nic": tuple(sorted({nic.kind for nic in hardware.nics})),
         "distribution": (str(software["distribution"]),),
         "packages": (distribution(software["distribution"]).packages,),

@@ -13,7 +13,12 @@ _ROLE_OF_UNIT = {
     "slurmd": "compute",
     "sackd": "login",
 }
-BY_POOL = {"scheduler.mig": "compute", "scheduler.shards": "compute", "software.treatments": ""}
+BY_POOL = {
+    "scheduler.mig": "compute",
+    "scheduler.mps": "compute",
+    "scheduler.shards": "compute",
+    "software.treatments": "",
+}
 """Properties by pool, and the role of the nodes that they are for; nothing is for all of a pool."""
 _ON_THE_CONTROLLER = ("fabric.", "scheduler.")
 

@@ -26,6 +26,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
     features = {name: tuple(sorted(pool.features)) for name, pool in pools.items()}
     cuts = {name: cut(pool.mig, plan.hardware[pool.machine]) for name, pool in pools.items()}
     shards = {name: pool.shards for name, pool in pools.items() if pool.shards}
+    mps = {name: pool.mps for name, pool in pools.items() if pool.mps}
     gpus = {name: _counted(cuts[name], len(plan.hardware[pool.machine].gpus)) for name, pool in pools.items()}
     nodes = tuple(
         Node(
@@ -83,6 +84,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "config_overrides": ground.simulated,
             "mig": {name: _section(parts) for name, parts in cuts.items() if parts},
             **({"shards": shards} if shards else {}),
+            **({"mps": mps} if mps else {}),
             **({"ends": ends} if (ends := last_moments(plan)) else {}),
             **({"backup": backup.model_dump()} if (backup := spec.scheduler.backup) else {}),
         },

@@ -242,7 +242,7 @@ class SchedulerSection(_Closed):
     """Slurm. `config_overrides`: nodes have other hardware than they say.
 
     `mig`: by pool and minor of a GPU, the instances that it is cut into; whole GPUs are not in it.
-    `shards`: by pool, the parts of each GPU that jobs may share.
+    `shards`: by pool, the parts of each GPU that jobs may share; `mps`: the same, held to by NVIDIA's MPS.
     `ends`: by pool whose machines are taken away at a known time, when its last job must have ended, in UTC.
     """
 
@@ -256,6 +256,7 @@ class SchedulerSection(_Closed):
     config_overrides: bool
     mig: dict[str, dict[str, list[InstanceSection]]] = {}
     shards: dict[str, int] = {}
+    mps: dict[str, int] = {}
     ends: dict[str, str] = {}
     backup: BackupSection | None = None
 

@@ -13,6 +13,8 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.spec.nodeset import expand, fold
 
 _USABLE_MEMORY = 0.95
+SHARED = {"shard": "shards", "mps": "mps"}
+"""What Slurm calls a part of a GPU → where the hand-off has their number."""
 INSTANCES = "/dev/mig"
 """Where the files of GPU instances (MIG) are."""
 
@@ -36,8 +38,8 @@ class Group:
     """As jobs count them."""
     cut: Mapping[str, Sequence[Mapping[str, Any]]]
     """Instances by the minor of their GPU."""
-    shards: int
-    """Of all GPUs together; none where a GPU has one job at a time."""
+    shared: Mapping[str, int]
+    """Parts of all GPUs together that jobs may ask for, by the name that Slurm has for their kind."""
 
     @property
     def real_memory(self) -> int:
@@ -49,7 +51,7 @@ class Group:
         kinds = Counter(each["profile"] for instances in self.cut.values() for each in instances)
         parts = [f"gpu:{self.hardware.gpu_type}:{whole}"] if whole else []
         parts += [f"gpu:{instance_type(self.hardware, name)}:{kinds[name]}" for name in sorted(kinds)]
-        parts += [f"shard:{self.shards}"] if self.shards else []
+        parts += [f"{kind}:{count}" for kind, count in self.shared.items()]
         return ",".join(parts) or None
 
 
@@ -63,13 +65,19 @@ def groups(handoff: Handoff) -> tuple[Group, ...]:
 
 def _group(handoff: Handoff, nodes: list[Node]) -> Group:
     hardware, pool = handoff.hardware[nodes[0].machine], nodes[0].pool
-    shards = handoff.scheduler.get("shards", {}).get(pool, 0) * len(hardware.gpus)
     by_name = {node.name: node.address for node in nodes}
     names = fold(by_name)
     addresses = [by_name[name] for name in expand(names)]
     folded = fold_addresses(addresses) if all(addresses) else None
     cut = cut_of(handoff, nodes[0])
-    return Group(names, folded, pool, hardware, nodes[0].features, nodes[0].gpus, cut, shards)
+    shared = _shared(handoff, nodes[0])
+    return Group(names, folded, pool, hardware, nodes[0].features, nodes[0].gpus, cut, shared)
+
+
+def _shared(handoff: Handoff, node: Node) -> Mapping[str, int]:
+    parts = {kind: handoff.scheduler.get(key, {}).get(node.pool, 0) for kind, key in SHARED.items()}
+    gpus = len(handoff.hardware[node.machine].gpus)
+    return {kind: count * gpus for kind, count in parts.items() if count}
 
 
 def instance_type(hardware: Hardware, profile: str) -> str:

@@ -22,7 +22,7 @@ def files(handoff: Handoff, release: SlurmRelease, served: Iterable[NodeFile]) -
     settings = [_daemon("slurmd", servers, "compute", digest), _unit()]
     if release.sackd:
         settings.append(_daemon("sackd", servers, "login"))
-    return (*settings, *_programs(gpu_epilog=has(handoff, "driver")))
+    return (*settings, *_programs(handoff))
 
 
 def _digest(served: Iterable[NodeFile]) -> str:
@@ -41,13 +41,14 @@ def _unit() -> NodeFile:
     return NodeFile(path, fill("node/slurmd.service.j2"), ("compute",), affects=("slurmd:restart",))
 
 
-def _programs(*, gpu_epilog: bool) -> tuple[NodeFile, ...]:
+def _programs(handoff: Handoff) -> tuple[NodeFile, ...]:
     programs = {
         "/usr/lib/clusterwright/health-check": "node/health-check.j2",
         "/etc/slurm/prolog": "node/prolog.j2",
         "/etc/slurm/epilog": "node/epilog.j2",
     }
+    told = {"gpu_epilog": has(handoff, "driver"), "mps": bool(handoff.scheduler.get("mps"))}
     return tuple(
-        NodeFile(path, fill(template, gpu_epilog=gpu_epilog), ("compute",), mode=0o755)
+        NodeFile(path, fill(template, **told), ("compute",), mode=0o755)
         for path, template in programs.items()
     )

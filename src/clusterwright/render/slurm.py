@@ -55,7 +55,7 @@ def _slurm_conf(handoff: Handoff, release: SlurmRelease, groups: tuple[machines.
         topology=handoff.fabric["topology"],
         pmix=handoff.software["slurm_source"] == "distribution",  # its packages carry the plugin
         gres=_gres_types(groups),
-        task_prolog=stack.has(handoff, *stack.COLLECTIVES),
+        task_prolog=stack.has_task_prolog(handoff),
         imex=release.imex_switch and stack.has(handoff, "imex"),
         nodes=groups,
         partitions=partitions.lines(handoff, accounting=scheduler["accounting"]),
@@ -74,14 +74,14 @@ def _without_overridden(text: str, chosen: set[str]) -> str:
 
 
 def _gres_types(groups: tuple[machines.Group, ...]) -> list[str]:
-    there = {"gpu": any(group.gres for group in groups), "shard": any(group.shards for group in groups)}
-    return [name for name, is_there in there.items() if is_there]
+    shared = [kind for kind in machines.SHARED if any(kind in group.shared for group in groups)]
+    return ["gpu", *shared] if any(group.gres for group in groups) else []
 
 
 def _gres(group: machines.Group, release: SlurmRelease) -> dict[str, Any]:
     detected = release.detects_nvidia and machines.is_detectable(group.hardware) and not group.cut
     found = () if detected else machines.devices(group)
-    return {"names": group.names, "devices": found, "shards": group.shards}
+    return {"names": group.names, "devices": found, "shared": group.shared}
 
 
 def _cgroup(handoff: Handoff) -> dict[str, object]:

@@ -19,10 +19,15 @@ def has(handoff: Handoff, *components: str) -> bool:
     )
 
 
+def has_task_prolog(handoff: Handoff) -> bool:
+    return has(handoff, *COLLECTIVES) or bool(handoff.scheduler.get("mps"))
+
+
 def files(handoff: Handoff) -> tuple[NodeFile, ...]:
     made = []
-    if has(handoff, *COLLECTIVES):
-        made.append(_compute("/etc/slurm/task-prolog", fill("node/task-prolog.j2"), mode=0o755))
+    if has_task_prolog(handoff):
+        prolog = fill("node/task-prolog.j2", mps=bool(handoff.scheduler.get("mps")))
+        made.append(_compute("/etc/slurm/task-prolog", prolog, mode=0o755))
     if has(handoff, "imex"):
         domains = fill("node/imex-domains.j2", domains=_imex_domains(handoff))
         made.append(_compute(_DOMAINS, domains, affects=("nvidia-imex:restart",)))

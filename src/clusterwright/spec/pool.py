@@ -111,6 +111,10 @@ class Pool(Described):
     shards: Annotated[StrictInt, Field(ge=2, le=64)] | None = None
     """Parts of each GPU that jobs can ask for with `--gres=shard:1`. They are only counted: nothing keeps
     jobs on one GPU from each other's memory. Without it, a GPU has one job at a time."""
+    mps: Annotated[StrictInt, Field(ge=2, le=100)] | None = None
+    """Parts of each GPU that jobs can ask for and that NVIDIA's MPS holds them to: with 100, `--gres=mps:50`
+    gives a job half of a GPU's processors. MPS is started and ended with the jobs. Without it, a GPU has one
+    job at a time."""
     racks: Racks | None = None
     """Rack layout, where racks matter: power and the switch that a node hangs on."""
     purchase: Purchase | None = None

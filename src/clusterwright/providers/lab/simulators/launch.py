@@ -45,6 +45,8 @@ PROGRAMS = {
     "nv-hostengine": "services:start:",
     "nvcc": "toolkit:nvcc",
     "nvidia-ctk": "container_toolkit:answer",
+    "nvidia-cuda-mps-control": "mps:control",
+    "nvidia-cuda-mps-server": "mps:server",
     "nvidia-imex": "services:start:",
     "nvidia-persistenced": "services:start:",
     "nvidia-smi": "nvidia_smi:answer",

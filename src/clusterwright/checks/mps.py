@@ -1,0 +1,75 @@
+"""GPUs that jobs share through NVIDIA's MPS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterwright.checks.rule import Problem, rule
+from clusterwright.finding import Severity
+from clusterwright.plan.outline import Outline
+from clusterwright.spec.pool import Role
+
+
+@rule(
+    "CW1754",
+    "MPS without NVIDIA's GPUs",
+    source="docs.nvidia.com/deploy/mps: MPS is a part of NVIDIA's driver; slurm.conf(5) Gres",
+    example="pools: {gpu: {machine: mi300x-8gpu, mps: 100}}",
+)
+def mps_without_gpus(outline: Outline) -> Iterator[Problem]:
+    """Other GPUs have no MPS, and where there is none Slurm would count parts of nothing."""
+    for name, pool in outline.spec.pools.items():
+        row = outline.hardware[name]
+        if not pool.mps or row is None:
+            continue
+        if row.gpus and row.gpu_vendor != "nvidia":
+            what = f"the GPUs of '{name}' are not NVIDIA's, and MPS is a part of NVIDIA's driver"
+            yield Problem(f"pools.{name}.mps", what, "Take 'shards', which Slurm counts for every GPU")
+        elif not (row.gpus and Role.COMPUTE in pool.roles):
+            what = f"jobs find no GPU on the nodes of '{name}'"
+            yield Problem(f"pools.{name}.mps", what, "Remove 'mps', or take a compute pool with GPUs")
+
+
+@rule(
+    "CW1755",
+    "MPS and instances",
+    source="slurm.schedmd.com/gres.html: a part by MPS is one of a GPU, an instance (MIG) a GPU of its own",
+    example="pools: {gpu: {mig: {layout: {1g.10gb: 7}}, mps: 100}}",
+)
+def mps_of_instances(outline: Outline) -> Iterator[Problem]:
+    """No source tells that Slurm shares an instance as it does a GPU."""
+    for name, pool in outline.spec.pools.items():
+        if pool.mps and pool.mig:
+            what = f"the GPUs of '{name}' are cut into instances, and jobs would share them by MPS besides"
+            remedy = "Take instances, which keep jobs' memory apart, or MPS, which does not"
+            yield Problem(f"pools.{name}.mps", what, remedy)
+
+
+@rule(
+    "CW1756",
+    "MPS and shards",
+    source="slurm.schedmd.com/gres.html: a GPU that has been given out as one kind is not there as another",
+    example="pools: {gpu: {shards: 4, mps: 100}}",
+)
+def mps_and_shards(outline: Outline) -> Iterator[Problem]:
+    """Two ways to count the same GPU, and MPS holds nobody to a shard."""
+    for name, pool in outline.spec.pools.items():
+        if pool.mps and pool.shards:
+            what = f"jobs would share the GPUs of '{name}' in two ways"
+            remedy = "Take 'mps', which holds jobs to their part, or 'shards'"
+            yield Problem(f"pools.{name}.mps", what, remedy)
+
+
+@rule(
+    "CW1757",
+    "MPS and whole nodes only",
+    source="slurm.conf(5) OverSubscribe=EXCLUSIVE: a job has the whole node",
+    example="pools: {gpu: {mps: 100}}, scheduler: {partitions: {gpu: {exclusive: true}}}",
+    severity=Severity.WARNING,
+)
+def whole_nodes_only(outline: Outline) -> Iterator[Problem]:
+    """A job that has the node shares no GPU of it."""
+    for name, pool in outline.pools_with(Role.COMPUTE):
+        for partition in outline.whole_nodes_only(name) if pool.mps else []:
+            what = f"the partition '{partition}' gives whole nodes, and GPUs of '{name}' are to be shared"
+            yield Problem(f"scheduler.partitions.{partition}.exclusive", what, "Remove 'exclusive' or 'mps'")
