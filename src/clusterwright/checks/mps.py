@@ -73,3 +73,21 @@ def whole_nodes_only(outline: Outline) -> Iterator[Problem]:
         for partition in outline.whole_nodes_only(name) if pool.mps else []:
             what = f"the partition '{partition}' gives whole nodes, and GPUs of '{name}' are to be shared"
             yield Problem(f"scheduler.partitions.{partition}.exclusive", what, "Remove 'exclusive' or 'mps'")
+
+
+@rule(
+    "CW1758",
+    "MPS on one GPU of several",
+    source="slurm.schedmd.com/gres.html: one GPU of a node; seen of slurmctld 22.05 and 24.11",
+    example="pools: {gpu: {machine: hgx-h100-8gpu, mps: 100}}",
+    severity=Severity.WARNING,
+)
+def one_of_several(outline: Outline) -> Iterator[Problem]:
+    """While jobs share one GPU of a node, a further part waits, though the next GPU is free."""
+    for name, pool in outline.pools_with(Role.COMPUTE):
+        row = outline.hardware[name]
+        other = pool.mig or pool.shards or outline.whole_nodes_only(name)
+        if pool.mps and row is not None and row.gpu_vendor == "nvidia" and len(row.gpus) > 1 and not other:
+            what = f"nodes of '{name}' have {len(row.gpus)} GPUs, and Slurm shares one at a time by MPS"
+            remedy = "Take machines with one GPU, or 'shards'; the others serve jobs that ask for whole ones"
+            yield Problem(f"pools.{name}.mps", what, remedy)
