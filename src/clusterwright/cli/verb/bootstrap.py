@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs
@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from clusterwright.cli.terminal.progress import progress
+    from clusterwright.operate.netboot.heard import explained
     from clusterwright.operate.own.bootstrap import How, bootstrap
     from clusterwright.operate.own.site import held
     from clusterwright.operate.source import Source
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         nodes, reached = site.nodes(arguments.nodes), contact(arguments)
         with progress(as_json=arguments.json) as report:
             ended = bootstrap(site, nodes, reached, how, report)
+        ended = replace(ended, findings=explained(site, ended.findings))
     _show(ended, how.check, as_json=arguments.json)
     return FINE if ended.ok else FAILED
 

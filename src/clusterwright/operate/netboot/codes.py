@@ -32,4 +32,29 @@ CODES: Mapping[str, Meaning] = {
         "What is there already is kept, and the next `up` goes on where this one ended.",
         "up site.yaml, while the controller's disk is full",
     ),
+    "CW8255": Meaning(
+        "A machine's card was not heard in the nodes' network",
+        "What the controller's DHCP server wrote down for half an hour was read; this MAC asked for nothing.",
+        "bootstrap site.yaml work1, and work1 is off or starts from its disk without asking",
+    ),
+    "CW8256": Meaning(
+        "A machine took its address from somebody else",
+        "It asked, the controller offered the address of the plan, and the machine did not ask for that.",
+        "bootstrap site.yaml work1, and an office's router gives addresses there",
+    ),
+    "CW8257": Meaning(
+        "A machine started from its disk",
+        "Firmware says what it is when it asks for an address; this was asked by an operating system.",
+        "bootstrap site.yaml work1, and its disk is before its network in the boot order",
+    ),
+    "CW8258": Meaning(
+        "A machine began to boot over its network, and stopped",
+        "Each step is written down by DHCP or HTTP on the controller; the finding has the last one.",
+        "bootstrap site.yaml work1, with Secure Boot on",
+    ),
+    "CW8259": Meaning(
+        "A machine runs, and does not answer",
+        "It is still starting, refused its image because its SHA-256 is another, or its system fails.",
+        "bootstrap site.yaml work1, a moment after it fetched the image",
+    ),
 }

@@ -1,0 +1,152 @@
+"""How far a machine came that is to boot from its controller: told by what DHCP and HTTP wrote down there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from clusterwright.finding import Finding, Where
+from clusterwright.operate.remote import Reached, run_on
+from clusterwright.render.boot import server
+
+if TYPE_CHECKING:
+    from clusterwright.operate.own.site import OwnSite
+
+MINUTES = 30
+_SILENT = "CW8178"
+_NOT_THERE = 9
+_UNITS = ("clusterwright-boot-dhcp", "clusterwright-boot-http")
+_JOURNAL = (
+    f"systemctl --quiet is-active {' '.join(_UNITS)} || exit {_NOT_THERE}; "
+    f"journalctl --quiet --no-pager --output=cat --since=-{MINUTES}min "
+    + " ".join(f"--unit={unit}" for unit in _UNITS)
+    + r" --grep='DHCP[A-Z]+\(|(vendor|user) class:|^[0-9.]+ [0-9]+ [0-9]+ /'"
+)
+_CLASS = re.compile(r"\b(\d+) (vendor|user) class: (.*)$")
+_SAID = re.compile(r"\b(\d+) DHCP([A-Z]+)\(\S+\) (?:\S+ )?([0-9a-f]{2}(?::[0-9a-f]{2}){5})\b")
+_SERVED = re.compile(r"(\d+\.\d+\.\d+\.\d+) (\d{3}) \d+ (/\S+)$")
+
+
+@dataclass
+class Heard:
+    """What one machine asked for since it last began to boot."""
+
+    asked: bool = False
+    firmware: bool = False
+    """It was firmware, or iPXE, that asked first."""
+    loader: bool = False
+    system: bool = False
+    """An operating system came up and asked; one that runs for long only asks to keep its address."""
+    acknowledged: bool = False
+    fetched: dict[str, int] = field(default_factory=dict)
+    """Path → status, of what it fetched over HTTP."""
+
+    @property
+    def root(self) -> bool:
+        """Its initramfs has the whole image."""
+        return any(path.endswith("/root.squashfs") and code == 200 for path, code in self.fetched.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One that is waited for. `image`: it runs one from memory."""
+
+    name: str
+    mac: str
+    address: str
+    image: bool
+
+
+def heard(machine: Machine, lines: Iterable[str]) -> Heard:
+    """What these lines of dnsmasq's and nginx's say of a machine."""
+    classes: dict[str, str] = {}
+    known = Heard()
+    for line in lines:
+        if told := _CLASS.search(line):
+            classes[told[1]] = classes.get(told[1], "") + told[3]
+        elif (said := _SAID.search(line)) and said[3] == machine.mac:
+            known = _after(known, said[2], classes.get(said[1], ""))
+        elif (served := _SERVED.search(line)) and served[1] == machine.address:
+            known.fetched[served[3]] = int(served[2])
+    return known
+
+
+def _after(known: Heard, kind: str, classes: str) -> Heard:
+    firmware = "PXEClient" in classes
+    if kind == "DISCOVER" and firmware:
+        return Heard(asked=True, firmware=True, loader="iPXE" in classes)
+    known.asked = True
+    known.system |= kind == "DISCOVER"
+    known.acknowledged |= kind == "ACK"
+    return known
+
+
+def explained(site: OwnSite, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The same, with what their controller knows of machines that do not answer and boot from it."""
+    handoff = site.handoff
+    controller = server(handoff)
+    if controller is None or handoff.site[controller.site]["boot"]["dhcp_server"]:
+        return tuple(findings)  # beside another server it hears only a part
+    images = handoff.site[controller.site]["boot"]["images"]
+    absent = {finding.where.path for finding in findings if finding.code == _SILENT}
+    waited = [
+        Machine(node.name, mac, node.address, node.pool in images)
+        for node in handoff.nodes
+        if node.name in absent and (mac := handoff.machines.get(node.name, {}).get("mac"))
+    ]
+    found = {one.where.path: one for one in causes(site.targets[controller.name], waited)} if waited else {}
+    return tuple(found.get(one.where.path, one) if one.code == _SILENT else one for one in findings)
+
+
+def causes(controller: Reached, machines: Iterable[Machine]) -> Iterator[Finding]:
+    """Why machines are not there, as far as their controller knows; nothing where it cannot be asked."""
+    said = run_on(controller, _JOURNAL)
+    if said.code not in (0, 1):  # 1: nobody asked; else it serves nothing, or is away itself
+        return
+    lines = said.output.splitlines()
+    for machine in machines:
+        yield cause(machine, heard(machine, lines), controller.name)
+
+
+def cause(machine: Machine, known: Heard, server: str) -> Finding:
+    """What is known of one that does not answer, and what to do."""
+    code, what, remedy = _told(machine, known, server)
+    return Finding(code, Where(path=machine.name), what, remedy)
+
+
+def _told(machine: Machine, known: Heard, server: str) -> tuple[str, str, str]:
+    again = f"`clusterwright bmc boot network --once FILE {machine.name}` and `bmc power cycle`"
+    if not known.asked:
+        what = f"{server} has not heard {machine.mac} ask for an address for {MINUTES} minutes"
+        remedy = f"See that it is on, and that this card is cabled and the one it boots from; then {again}"
+        return "CW8255", what, remedy
+    if not known.acknowledged:
+        what = f"it asked, and did not take the address that {server} offered: another DHCP server was faster"
+        remedy = f"Run `/usr/lib/clusterwright/other-dhcp` on {server}: it prints everybody who answers"
+        return "CW8256", what, remedy
+    if not known.firmware and known.system:
+        what = "an operating system asked for its address, and not its firmware: it started from its disk"
+        return "CW8257", what, f"Have it boot from its network: {again}"
+    if known.firmware and not known.root:
+        return "CW8258", f"it began to boot, and stopped: {_last(machine, known)}", _look(machine)
+    seen = "fetched its image" if known.root else "goes on keeping its address"
+    return "CW8259", f"it {seen}, and no SSH server answers there", _look(machine)
+
+
+def _last(machine: Machine, known: Heard) -> str:
+    refused = [path for path, code in known.fetched.items() if code >= 400]
+    if refused:
+        return f"{refused[-1]} is not there to be fetched; `clusterwright up` brings it"
+    if known.fetched:
+        last = [*known.fetched][-1]
+        disk = last.startswith("/nodes/") and not machine.image
+        return f"{last} was the last that it fetched" + (", which has it start from its disk" if disk else "")
+    if known.loader:
+        return "iPXE has an address, and fetched nothing over HTTP"
+    return "its firmware has an address, and no loader ran: TFTP is blocked, or Secure Boot refused it"
+
+
+def _look(machine: Machine) -> str:
+    return f"Look at its console: `clusterwright bmc console FILE {machine.name}`"
