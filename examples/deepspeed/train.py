@@ -7,6 +7,7 @@ from pathlib import Path
 
 import deepspeed
 import torch
+from deepspeed.accelerator import get_accelerator
 from torch import nn
 
 
@@ -26,8 +27,9 @@ def main() -> None:
     options = parser.parse_args()
 
     settings = json.loads(Path(__file__).with_name("zero3.json").read_text())
-    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    deepspeed.init_distributed("nccl")
+    machine = get_accelerator()
+    machine.set_device(int(os.environ["LOCAL_RANK"]))
+    deepspeed.init_distributed(machine.communication_backend_name())
     torch.manual_seed(options.seed)
     with deepspeed.zero.Init(config_dict_or_path=settings):
         model = network(options.width, options.layers)
