@@ -162,7 +162,7 @@ class _Batch:
             return
         port = self._contact.port
         Record(self._site.home).add(
-            {node.name: Known(node.address, port, *self._heard[node.name].cgroup) for node in nodes}
+            {node.name: Known.of(node, port, self._heard[node.name].cgroup) for node in nodes}
         )
 
     def _findings(self, nodes: Sequence[Node], results: Mapping[str, NodeResult]) -> Iterator[Finding]:

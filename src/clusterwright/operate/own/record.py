@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clusterwright.operate.home import ClusterHome, write_atomically
 
 if TYPE_CHECKING:
+    from clusterwright.handoff import Node
     from clusterwright.plan.model import Ground
 
 
@@ -22,6 +23,11 @@ class Known:
     port: int
     cgroup_plugin: str = ""
     cgroup_mountpoint: str = ""
+
+    @classmethod
+    def of(cls, node: Node, port: int, cgroup: tuple[str, str]) -> Known:
+        """How cgroups are mounted matters where slurmd runs: one cgroup.conf is for all of these."""
+        return cls(node.address, port, *(cgroup if "compute" in node.roles else ()))
 
 
 @dataclass(frozen=True, slots=True)
