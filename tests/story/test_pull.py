@@ -13,6 +13,7 @@ import pytest
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.pull.signing import Signing
 
+from . import stock_image
 from .ground import Desk
 
 pytestmark = pytest.mark.lab
@@ -213,15 +214,18 @@ def test_bad_bundle_stops_at_the_canary_and_the_next_good_one_goes_through(desk:
     assert on(desk, "gpu-002", "ls /run/step") == "/run/step\n"
 
 
-def test_added_node_touches_no_other(desk: Desk) -> None:
+def test_added_node_of_a_stock_image_makes_itself_and_touches_no_other(desk: Desk) -> None:
     since = "systemctl show --property=InvocationID slurmd munge ssh"
     started = on(desk, "gpu-001", since)
     text = WITH_STEP.replace("count: 2", "count: 3")
     desk.describe(text)
-    outcome = desk.outcome("node", "add", "cluster.yaml", "gpu-003")
-    assert outcome["created"] == ["gpu-003"]
+    stock_image.machine(desk, "gpu-003")
+    desk.run("node", "add", "cluster.yaml", "gpu-003")
     assert on(desk, "gpu-001", since) == started
     assert states(desk)["gpu-003"] == "accepted"
+    python = "ls -d /usr/lib/clusterwright/python /var/lib/clusterwright/pull/python 2>/dev/null || true"
+    assert on(desk, "gpu-001", python) == "/usr/lib/clusterwright/python\n", "its image brings it"
+    assert on(desk, "gpu-003", python) == "/var/lib/clusterwright/pull/python\n"
 
 
 def test_a_share_that_is_added_late_reaches_nodes_that_run(desk: Desk) -> None:

@@ -47,6 +47,17 @@ Pin: release *
 Pin-Priority: -1
 """
 
+_LOADED_BY_SYSTEMD = """\
+# A container may load no module of its host's kernel; those of simulated packages it has to itself.
+[Unit]
+ConditionCapability=
+ConditionPathExists=/usr/lib/simulated-hardware/markers/modules/%i
+
+[Service]
+ExecStart=
+ExecStart=-/usr/local/sbin/modprobe -abq %i
+"""
+
 
 def write_hardware(folder: Path, hardware: Hardware) -> None:
     """Make the trees under `folder` show the hardware; safe while a node has them mounted."""
@@ -89,6 +100,7 @@ def install(root: Path) -> None:
         place(root, f"{PROGRAMS}/weka/{path}", launcher, 0o755)
     place(root, "/etc/systemd/system/weka-agent.service", (programs / "weka-agent.service").read_text())
     place(root, "/usr/local/sbin/modprobe", (programs / "modprobe").read_text(), 0o755)
+    place(root, "/etc/systemd/system/modprobe@.service.d/simulated.conf", _LOADED_BY_SYSTEMD)
     _place_package(root, f"{PROGRAMS}/simulators", package / "simulators")
     place(root, f"/etc/systemd/system/{_UNIT}", (programs / _UNIT).read_text())
     place(root, "/etc/apt/preferences.d/00-simulated", _KERNELS)
