@@ -116,7 +116,11 @@ def test_an_image_has_all_packages_and_runs_nothing() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    ["accounts: {vision: {}, default: {}}\n", "scheduler: {options: {SchedulerPort: 1}}\n"],
+    [
+        "accounts: {vision: {}, default: {}}\n",
+        "scheduler: {options: {SchedulerPort: 1}}\n",
+        "scheduler: {backup: {folder: /home/backups}}\n",
+    ],
 )
 def test_an_image_outlives_changes_that_install_nothing(more: str) -> None:
     before = image_of(handoff_of(SMALL)).kind.digest

@@ -14,6 +14,8 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 
 NODE_JSON = "/etc/clusterwright/node.json"
+_OURS = "clusterwright-"
+"""How units begin that no package brings: what is not in an image cannot be started by it."""
 
 
 class Bundle:
@@ -75,15 +77,16 @@ class Bundle:
         """A machine with the packages of these kinds of node, early files, and every unit off."""
         files = {file.path: file for kind in kinds for file in kind.files if file.early}
         brought = self._made.switchable() & {unit.name for kind in kinds for unit in kind.units}
-        unwanted = {unit.name for kind in kinds for unit in kind.units if not unit.active}
-        off = tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought | unwanted))
-        file = preset(off)
+        off = (unit for kind in kinds for unit in kind.units if not unit.active)
+        unwanted = {unit.name for unit in off if not unit.name.startswith(_OURS)}
+        units = tuple(WantedUnit(unit, "base", False, False) for unit in sorted(brought | unwanted))
+        file = preset(units)
         files[file.path] = file
         return Kind(
             roles=("base",),
             files=tuple(files[path] for path in sorted(files)),
             directories=(),
-            units=off,
+            units=units,
             packages=tuple(sorted({package for kind in kinds for package in kind.packages})),
             held=tuple(sorted({package for kind in kinds for package in kind.held})),
             package_format=package_format(self._handoff),

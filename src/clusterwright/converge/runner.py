@@ -127,7 +127,8 @@ def _environment(folder: Path) -> dict[str, str]:
         "ANSIBLE_GATHERING": "explicit",
         "ANSIBLE_RETRY_FILES_ENABLED": "False",
         "ANSIBLE_DEPRECATION_WARNINGS": "False",
-        "ANSIBLE_INTERNAL_POLL_INTERVAL": "0.001",
+        # The strategy `free` looks at every host each time: a millisecond, its default, is a core of looking.
+        "ANSIBLE_INTERNAL_POLL_INTERVAL": "0.01",
     }
 
 
