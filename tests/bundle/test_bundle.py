@@ -141,6 +141,12 @@ def test_another_key_is_another_digest() -> None:
     assert one["gpu-001"].digest != two["gpu-001"].digest
 
 
+def test_nodes_of_an_ethernet_fabric_hear_their_neighbours_and_no_other_lldpd_is_touched() -> None:
+    nodes = small(old="lab-h100", new="mi300x-8gpu-roce")
+    assert "lldpd" in nodes["gpu-001"].packages and "lldpd" in running(nodes["gpu-001"])
+    assert "lldpd" not in {unit.name for unit in nodes["controller"].units}
+
+
 def test_an_older_release_gets_munge() -> None:
     node = small(more="software: {distribution: debian-12}\n")["gpu-001"]
     assert "munge" in running(node)

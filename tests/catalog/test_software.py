@@ -22,10 +22,19 @@ CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client
-share-rate monitoring node-exporter containers rdma pull network-boot boot-image firewall
+share-rate monitoring node-exporter containers rdma pull network-boot boot-image firewall lldp
 """
-UNKNOWN = {"monitoring", "node-exporter", "containers", "rdma", "network-boot", "boot-image", "firewall"}
-"""What no source tells of some distribution; the checks refuse to switch it on."""
+UNKNOWN = {
+    "monitoring",
+    "node-exporter",
+    "containers",
+    "rdma",
+    "network-boot",
+    "boot-image",
+    "firewall",
+    "lldp",
+}
+"""What no source tells of some distribution: the checks refuse to switch it on, or nodes do without."""
 GONE = "none"
 
 

@@ -25,6 +25,7 @@ ORDER = (
     "shared_home",
     "kernel",
     "rdma",
+    "lldp",
     "efa",
     "nvidia_driver",
     "nvidia_fabric",
