@@ -13,14 +13,11 @@ from clusterwright.catalog.changes import Impact, cost, costs
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.catalog.software import components
 from clusterwright.handoff import Node
-from clusterwright.handoff.sections import (
-    ClusterSection,
-    FabricSection,
-    SchedulerSection,
-    SiteSection,
-    SoftwareSection,
-    StorageSection,
-)
+from clusterwright.handoff.sections.cluster import ClusterSection
+from clusterwright.handoff.sections.scheduler import FabricSection, SchedulerSection
+from clusterwright.handoff.sections.site import SiteSection
+from clusterwright.handoff.sections.software import SoftwareSection
+from clusterwright.handoff.sections.storage import StorageSection
 
 SECTIONS: dict[str, type[BaseModel]] = {
     "cluster": ClusterSection,

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from clusterwright.finding import Refused
-from clusterwright.handoff import Handoff, from_plan, loads, sections
+from clusterwright.handoff import Handoff, from_plan, loads
+from clusterwright.handoff.sections import document
 from clusterwright.plan import plan
 from clusterwright.plan.model import Ground
 from clusterwright.spec.load import load
@@ -60,7 +61,7 @@ def full(**ground: Any) -> Handoff:
 def test_examples_fit_the_published_schema_and_read_back(example: Path) -> None:
     handoff = from_plan(plan(load(example).spec))
     text = handoff.dumps()
-    schema = json.loads((ROOT / sections.FILE).read_text())
+    schema = json.loads((ROOT / document.FILE).read_text())
     jsonschema.validate(json.loads(text), schema)
     assert loads(text) == handoff
     assert loads(text).dumps() == text
@@ -69,16 +70,16 @@ def test_examples_fit_the_published_schema_and_read_back(example: Path) -> None:
 def test_everything_that_can_be_described_fits_too() -> None:
     handoff = full(simulated=True, cgroup_plugin="cgroup/v1", cgroup_mountpoint="/sys/fs/cgroup/v1")
     text = handoff.dumps()
-    jsonschema.Draft202012Validator.check_schema(sections.schema())
-    jsonschema.validate(json.loads(text), sections.schema())
+    jsonschema.Draft202012Validator.check_schema(document.schema())
+    jsonschema.validate(json.loads(text), document.schema())
     assert loads(text) == handoff
     assert handoff.scheduler["cgroup"] == {"plugin": "cgroup/v1", "mountpoint": "/sys/fs/cgroup/v1"}
     assert handoff.scheduler["config_overrides"] is True
 
 
 def test_the_published_schema_is_current() -> None:
-    published = (ROOT / sections.FILE).read_text()
-    assert published == sections.text(), "run: python -m clusterwright.handoff.sections"
+    published = (ROOT / document.FILE).read_text()
+    assert published == document.text(), "run: python -m clusterwright.handoff.sections"
 
 
 def test_a_node_says_what_it_is() -> None:
@@ -165,7 +166,7 @@ def test_own_machines_are_told_apart() -> None:
     assert before.by_name["gpu-002"].address == "10.40.0.9"
     assert before.by_name["gpu-001"].address != "10.40.0.9", "a written address was another node's before"
     assert loads(before.dumps()) == before
-    jsonschema.validate(json.loads(before.dumps()), sections.schema())
+    jsonschema.validate(json.loads(before.dumps()), document.schema())
 
 
 def test_another_machine_in_its_place_is_one_line() -> None:

@@ -15,7 +15,7 @@ def loads(text: str, file: str = "") -> Handoff:
     """Read a document. Raises Refused for another version or a damaged file."""
     from pydantic import ValidationError  # slow to import, and only readers need it
 
-    from clusterwright.handoff.sections import Document
+    from clusterwright.handoff.sections.document import Document
 
     try:
         document = Document.model_validate_json(text)

@@ -1,0 +1,1 @@
+"""The sections of a hand-off document, as they are published."""
