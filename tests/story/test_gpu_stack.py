@@ -175,9 +175,12 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
     assert {desk.on(node, VERSION).strip() for node in ("gpu-001", "gpu-002")} == {NEW}
     assert (desk.booted("login"), desk.booted("gpu-001")) == (before["login"], once)
     assert desk.booted("gpu-002") != before["gpu-002"]
+    # Else a task that starts while scancel looks for those that wait is cancelled with them.
+    desk.on("controller", "scontrol update PartitionName=gpu State=DOWN")
     desk.as_user("scancel", "--state=PENDING", array)
     while desk.as_user("squeue", "--noheader"):
         time.sleep(0.3)
+    desk.on("controller", "scontrol update PartitionName=gpu State=UP")
     assert desk.begun_and_not_completed(array) == []
     outcome = desk.outcome("up", "cluster.yaml", "--roll")
     nodes = outcome["nodes"].values()
