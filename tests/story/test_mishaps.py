@@ -71,8 +71,8 @@ def test_second_up_at_the_same_time_is_refused_by_process(desk: Desk) -> None:
 
 
 def test_rebooted_host_comes_back_with_up(desk: Desk) -> None:
-    # slurmctld writes the end of a job up to 5 s late (SAVE_MAX_WAIT), and takes one whose end is lost for one that
-    # runs: it knows a reboot by a machine's uptime, and a node of a lab has its host's.
+    # slurmctld writes the end of a job up to 5 s late (SAVE_MAX_WAIT), and takes one whose end is lost for
+    # one that runs: it knows a reboot by a machine's uptime, and a node of a lab has its host's.
     time.sleep(6)
     for machine in subprocess.run(
         ["pgrep", "--full", f"systemd-nspawn.*{desk.state}"], capture_output=True, text=True, check=False
