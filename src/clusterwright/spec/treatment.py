@@ -21,6 +21,7 @@ AnsibleRole = Literal[
     "gpu_tuning",
     "gpudirect_tcpxo",
     "kernel",
+    "lldp",
     "lustre_client",
     "mig",
     "monitoring",
