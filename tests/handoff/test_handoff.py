@@ -79,7 +79,7 @@ def test_everything_that_can_be_described_fits_too() -> None:
 
 def test_the_published_schema_is_current() -> None:
     published = (ROOT / document.FILE).read_text()
-    assert published == document.text(), "run: python -m clusterwright.handoff.sections"
+    assert published == document.text(), "run: make docs"
 
 
 def test_a_node_says_what_it_is() -> None:
