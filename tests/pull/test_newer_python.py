@@ -78,7 +78,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
     home = LabHome.of_user()
     unmet = [str(finding) for finding in host.missing(home) if finding.severity == "error"]
     if unmet:
-        pytest.skip("; ".join(unmet))
+        pytest.skip(f"needs what a lab needs: {'; '.join(unmet)}")
     folder = tmp_path_factory.mktemp("old")
     for name in ("upper/etc", "work", "root"):
         (folder / name).mkdir(parents=True)

@@ -54,6 +54,13 @@ def prover(prove: ModuleType, world: World, node: str = "controller") -> Any:
     return one
 
 
+def test_a_newer_python_that_the_agent_has_not_installed_is_waited_for(
+    world: World, prove: ModuleType
+) -> None:
+    with pytest.raises(prove.pull.Later, match=r"/usr/bin/python3\.99 is not there yet"):
+        prove.Prover(str(world.node("controller"))).base("python3.99", {})
+
+
 def say(world: World, prove: ModuleType, node: str, state: str = "accepted", cause: str = "") -> None:
     digest = world.desired().wanted[node].digest
     text = json.dumps({"node": node, "state": state, "digest": digest, "cause": cause, "serial": 1})
