@@ -49,7 +49,7 @@ def _start(carrying: Path, nodes: int) -> tuple[float, int]:
     ):
         place(machine, render(handoff))
         started = time.perf_counter()
-        log = start_controller(machine, handoff, seconds=0)["slurmctld"]
+        log = start_controller(machine, handoff)["slurmctld"]
         while machine.run("sinfo", "--noheader", "--format=%D").split() != [str(nodes)]:
             if time.perf_counter() > started + _PATIENCE_SECONDS:
                 raise RuntimeError(log.read_text()[-800:])
