@@ -136,7 +136,7 @@ def _from_nothing() -> Iterator[Result]:
         assert outcome["accepted"]
         what = "`up`, nothing made before, to the accepted two-node job"
         yield Result(what, seen[_END], 90, reference=base, note="packages downloaded before")
-        baked = seen["image", "ok", ""] - seen["image", "started", ""] - base.seconds
+        baked = seen["image", "ok", ""] - seen["image", "started", ""] - base.figure
         note = "the base apart, which is measured alone"
         yield Result("the image of that, with the GPU stack", baked, 60, reference=base, note=note)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A plain step that any such machine takes some time for."""
+    """The same figure of something plain, on the same machine at the same load."""
 
     name: str
-    seconds: float
+    figure: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +33,5 @@ class Result:
         verdict = {None: "", True: "reached", False: "**missed**"}[self.reached]
         ratio = ""
         if self.reference is not None:
-            ratio = f"{self.figure / self.reference.seconds:.1f} × {self.reference.name}"
+            ratio = f"{self.figure / self.reference.figure:.1f} × {self.reference.name}"
         return self.what, f"{self.figure:.3g} {self.unit}", bar, verdict, ratio, self.note

@@ -86,6 +86,7 @@ class PlayedClusters:
 
     def accept(self, cluster: FarCluster, report: Report) -> Acceptance:
         (self._said.parent / "BEFORE").write_text(cluster.before)
+        (self._said.parent / "ROLL").write_text(str(cluster.roll))
         for node in sorted(cluster.machines):
             report(Event("converge", "progress", "working", node))
         return self.look(replace(cluster, members=_members(cluster)))

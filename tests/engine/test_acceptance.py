@@ -65,6 +65,16 @@ def test_accepted_nodes_make_it_and_nothing_is_to_be_done_again(
     assert changed(provider, made) == []
 
 
+def test_a_roll_goes_with_what_is_published_and_is_no_reason_to_publish(
+    provider: AcceptanceProvider, inputs: dict[str, PropertyValue], tmp_path: Path
+) -> None:
+    made = created(provider, inputs)
+    assert (tmp_path / "ROLL").read_text() == "0"
+    assert changed(provider, made, roll=PropertyValue(2.0)) == []
+    created(provider, {**inputs, "roll": PropertyValue(2.0)})
+    assert (tmp_path / "ROLL").read_text() == "2"
+
+
 def test_host_key_holds_as_long_as_its_machine(
     provider: AcceptanceProvider, inputs: dict[str, PropertyValue]
 ) -> None:

@@ -65,11 +65,12 @@ def run(tmp_path: Path) -> Run:
     """Runs stacks/__main__.py of a project whose stack names this description."""
     shutil.copytree(ROOT / "stacks", tmp_path / "stacks")
 
-    def program(description: str, config: str = "cluster.yaml") -> Synthesis:
+    def program(description: str, config: str = "cluster.yaml", **more: str) -> Synthesis:
         (tmp_path / "cluster.yaml").write_text(description)
         lab = Lab()
         set_mocks(lab, project="clusterwright", stack="test")
-        set_all_config({"clusterwright:cluster": config} if config else {})
+        values = {"cluster": config, **more} if config else more
+        set_all_config({f"clusterwright:{key}": value for key, value in values.items()})
         found: dict[str, Any] = {}
 
         @pulumi.runtime.test  # type: ignore[untyped-decorator]
@@ -113,6 +114,14 @@ def test_two_sites_are_refused_with_the_way_on(run: Run) -> None:
 def test_machines_that_would_trust_nobody_are_refused(run: Run) -> None:
     with pytest.raises(pulumi.RunError, match=r"CW7102 .* `pulumi config set clusterwright:signer"):
         run(CLOUDY)
+
+
+@pytest.mark.parametrize("asked", ["0", "slowly", "-1", "1.5"])
+def test_a_roll_that_is_no_number_of_nodes_is_refused(run: Run, asked: str) -> None:
+    with pytest.raises(
+        pulumi.RunError, match=rf"CW7105 .*'{asked}'.* `pulumi config set clusterwright:roll 1`"
+    ):
+        run(CLOUDY, signer="ssh-ed25519 AAAA", roll=asked)
 
 
 def test_cloud_without_its_sdk_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

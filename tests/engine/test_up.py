@@ -32,8 +32,9 @@ def test_life_of_a_cluster_that_is_killed_interrupted_changed_and_destroyed(oper
     assert "interrupted; `clusterwright up cloudy.yaml` goes on from here" in errors
 
     # On to the end. Then there is nothing to do.
-    output, errors = operator.run("up", "cloudy.yaml")
+    output, errors = operator.run("up", "cloudy.yaml", "--roll", "--batch", "2")
     assert "cloudy accepted: 3 nodes" in output
+    assert (operator.root / "labs/ROLL").read_text() == "2"
     assert "Instance gpu2: CW8093 warning: was being made when an earlier run was killed" in errors
     assert operator.made("Instance gpu2") == 2, "once by the run that was killed"
     before = operator.deeds

@@ -43,6 +43,7 @@ class Cloud:
     known: Mapping[str, str] = field(default_factory=dict)
     groups: Groups | None = None
     members: Mapping[str, str] = field(default_factory=dict)
+    roll: int = 0
     addresses: Mapping[str, str] = field(default_factory=dict)
     """That members will have."""
 
@@ -76,7 +77,15 @@ class Cloud:
     def far(self, introduction: Introduction, signer: str, until: float = 20) -> Far:
         single = {node: MACHINES[node] for node in MACHINES if not self.groups or node == "controller"}
         return Far(
-            self.store, single, introduction, signer, self.known, self.groups, self.members, silence=until
+            self.store,
+            single,
+            introduction,
+            signer,
+            self.known,
+            self.groups,
+            self.members,
+            self.roll,
+            until,
         )
 
     def serial(self) -> int:
@@ -105,6 +114,22 @@ class Cloud:
         signature = subprocess.run(argv, input=text, capture_output=True, text=True, check=True).stdout
         body = json.dumps({"signed": text, "signature": signature}).encode()
         self.store.shelf.write(f"reports/{name}", body)
+
+    def accept_when_pointed_anew(self) -> threading.Thread:
+        """Every node, once something else is published than now."""
+        before = self.serial()
+
+        def work() -> None:
+            until = time.monotonic() + 60
+            while self.serial() == before and time.monotonic() < until:
+                time.sleep(0.02)
+            for node in NODES:
+                self.report(node, "accepted", serial=self.serial())
+            self.prove("accepted", WELL)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        return thread
 
     def report_when_pointed(self, **states: str) -> threading.Thread:
         """Every node that is not named was accepted."""

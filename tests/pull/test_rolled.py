@@ -18,9 +18,11 @@ from clusterwright.event import Event
 from clusterwright.finding import Refused
 from clusterwright.operate.course import Wishes, refuse_to_roll
 from clusterwright.operate.pull.converge import Pulling
+from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.roll import Roll
 
-from .world import DESCRIPTION, World
+from .cloud import NODES, Cloud
+from .world import DESCRIPTION, World, handoff_of
 
 FOUR = DESCRIPTION.replace("count: 2", "count: 4")
 WITH_USER = FOUR + "users: {ada: {uid: 2001}}\n"
@@ -139,3 +141,22 @@ def test_ways_of_rolling_that_nobody_leads_are_refused_by_name() -> None:
     assert refused(False, asked) == []
     assert refused(True, replace(asked, roll=Roll(batch=4), rebuild=())) == []
     assert refused(True, Wishes(rebuild=("gpu",))) == []
+
+
+def test_a_cloud_rolls_what_disturbs_jobs_and_nothing_else(cloud: Cloud) -> None:
+    def rolled(description: str) -> InTurn:
+        cloud.handoff = handoff_of(description)
+        nodes = cloud.accept_when_pointed_anew()
+        assert cloud.settle() == dict.fromkeys(NODES, "changed")
+        nodes.join()
+        pointer = cloud.store.pointer(Signing.of(cloud.home).public)
+        assert pointer
+        return pointer.roll
+
+    cloud.roll = 2
+    assert rolled(DESCRIPTION) == AT_ONCE, "nobody had a job before"
+    with_user = DESCRIPTION + "users: {ada: {uid: 2001}}\n"
+    assert rolled(with_user) == AT_ONCE, "a login more disturbs none"
+    cloud.report("gpu-001", "failed", "FAIL ecc", serial=cloud.serial())
+    cloud.home.handoff_file.unlink()
+    assert rolled(DESCRIPTION) == InTurn(2, ("gpu-001",)), "what nodes were is not known here any more"

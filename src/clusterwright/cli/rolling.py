@@ -37,7 +37,7 @@ def rolling(arguments: argparse.Namespace) -> Roll | None:
 
 def refuse_what_clouds_do_not_take(arguments: argparse.Namespace) -> None:
     """Raises Refused with every option that is for clusters which are converged from here."""
-    wanted = ("full", "roll", "batch", "wait", "failures", "rebuild", "install_deps")
+    wanted = ("full", "wait", "failures", "rebuild", "install_deps")
     given = [
         option.replace("_", "-") for option in wanted if getattr(arguments, option) not in (None, False, [])
     ]

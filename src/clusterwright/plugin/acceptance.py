@@ -123,6 +123,7 @@ def _cluster(values: Properties, olds: Properties) -> FarCluster:
         groups=_map(values.get("groups")),
         members=_map(olds.get("members")),
         addresses=_map(olds.get("addresses")),
+        roll=_whole(values.get("roll")),
     )
 
 
@@ -151,6 +152,11 @@ def _of(values: Mapping[str, str]) -> PropertyValue:
 def _map(value: PropertyValue | None) -> dict[str, str]:
     rows = value.value if value is not None else None
     return {key: _text(row) for key, row in rows.items()} if isinstance(rows, Mapping) else {}
+
+
+def _whole(value: PropertyValue | None) -> int:
+    """The engine has no other number than a float."""
+    return int(value.value) if value is not None and isinstance(value.value, float | int) else 0
 
 
 def _text(value: PropertyValue) -> str:

@@ -38,6 +38,8 @@ class FarCluster:
     """Node → ID of the machine of a group that had its name last."""
     addresses: Mapping[str, str] = field(default_factory=dict)
     """Of these machines, by node."""
+    roll: int = 0
+    """So many of a pool at a time give up their jobs; 0 leaves it as it was published."""
 
 
 @dataclass(frozen=True, slots=True)

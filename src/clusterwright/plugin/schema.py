@@ -35,6 +35,7 @@ _ASKED = {
     "machines": "IDs of machines by node.",
     "groups": "By pool, the group whose members are told the names of its nodes.",
     "becomes": "`image` for machines that are to be copied; without it, nodes.",
+    "roll": "How many nodes of a pool at a time take up what disturbs jobs; without it, all of them.",
 }
 _SAID = {
     "digest": "Digest of everything but the hand-off that nodes become.",
@@ -44,13 +45,14 @@ _SAID = {
     "members": "By node, the ID of the machine of a group that has its name.",
     "addresses": "By node, the address of that machine.",
 }
+_NUMBERS = {"roll"}
+_OPTIONAL = {"becomes", "groups", "roll", "members", "addresses"}
 _MAPS = {"machines", "groups", "nodes", "hostKeys", "members", "addresses"}
 
 
 def _property(name: str, description: str) -> dict[str, Any]:
-    text = {"type": "string", "description": description}
     if name not in _MAPS:
-        return text
+        return {"type": "integer" if name in _NUMBERS else "string", "description": description}
     return {"type": "object", "additionalProperties": {"type": "string"}, "description": description}
 
 
@@ -77,6 +79,6 @@ def schema() -> dict[str, Any]:
         "license": "Apache-2.0",
         "resources": {
             LAB: _resource(lab, INPUTS, {**_FROM_FILE, **OUTPUTS}),
-            ACCEPTANCE: _resource(acceptance, _ASKED, _SAID, {"becomes", "groups", "members", "addresses"}),
+            ACCEPTANCE: _resource(acceptance, _ASKED, _SAID, _OPTIONAL),
         },
     }

@@ -71,4 +71,6 @@ def _far(cluster: FarCluster) -> Far:
     groups = _groups(cluster) if cluster.groups else None
     introduction = Introduction(ask)
     keys = cluster.host_keys
-    return Far(store, cluster.machines, introduction, cluster.signer, keys, groups, cluster.members)
+    return Far(
+        store, cluster.machines, introduction, cluster.signer, keys, groups, cluster.members, cluster.roll
+    )

@@ -29,11 +29,13 @@ class Acceptance(pulumi.CustomResource):
         machines: pulumi.Input[dict[str, str]],
         groups: pulumi.Input[Mapping[str, str]] | None = None,
         becomes: pulumi.Input[str] | None = None,
+        roll: pulumi.Input[int] | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`machines`: node → ID; `groups`: pool → group whose members are told the names of its nodes;
         `url`: the bucket as nodes see it; `signer`: the key that they trust; `becomes`: `image` for machines
-        that are to be copied, and nothing for nodes."""
+        that are to be copied, and nothing for nodes; `roll`: so many of a pool at a time take up what
+        disturbs jobs, and without it all of them, each after its own jobs."""
         properties = {
             "file": str(Path(file).absolute()),
             "handoff": handoff,
@@ -45,6 +47,7 @@ class Acceptance(pulumi.CustomResource):
             "machines": machines,
             "groups": groups,
             "becomes": becomes,
+            "roll": roll,
             "digest": None,
             "nodes": None,
             "gates": None,

@@ -148,6 +148,11 @@ CODES: Mapping[str, Meaning] = {
         "With push the machines are made, and wait for a person; with pull they converge by themselves.",
         "pulumi up of a description on AWS without `converge: pull`",
     ),
+    "CW7105": Meaning(
+        "A stack does not say how it rolls",
+        "`clusterwright:roll` is how many nodes of a pool at a time take up what disturbs their jobs.",
+        "clusterwright:roll: slowly in a stack file",
+    ),
     "CW7110": Meaning(
         "Pulumi's engine is not installed",
         "`up` on a cloud drives it: the one on PATH, in ~/.pulumi/bin, or what `make engine` built.",

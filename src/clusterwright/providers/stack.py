@@ -96,7 +96,7 @@ def _cloud(
     if recipes and not pulls:
         what = "a builder installs what it pulls, and these machines are pushed to"
         raise refuse("CW7104", where("converge"), what, "Write `converge: pull`")
-    signer = _signer(where)
+    signer, roll = _signer(where), _roll(where)
     made = builders(planned, tuple(recipes)) if recipes else planned
     cluster = _made(provider)(made.spec.cluster, made, signer=signer, builds=planned if recipes else None)
     if pulls and pulumi.Config("clusterwright").get_bool("accept") is not False:
@@ -112,6 +112,7 @@ def _cloud(
             machines=cluster.machines,
             groups=pulumi.Output.all(**cluster.groups) if cluster.groups else None,
             becomes="image" if recipes else None,
+            roll=None if recipes else roll,
             # What nodes need on their way and nothing else names: routes, endpoints, file systems.
             opts=pulumi.ResourceOptions(depends_on=[cluster]),
         )
@@ -158,6 +159,15 @@ def _signer(where: Place) -> str:
             'Run `pulumi config set clusterwright:signer "$(cat …/signing_ed25519.pub)"`, see docs/pulumi.md',
         )
     return " ".join(signer.split()[:2])
+
+
+def _roll(where: Place) -> int | None:
+    """How many nodes of a pool at a time take up what disturbs jobs; None for all of them."""
+    asked = pulumi.Config("clusterwright").get("roll")
+    if asked is None or (asked.isdecimal() and int(asked)):
+        return int(asked) if asked else None
+    what = f"`clusterwright:roll` of the stack is '{asked}', and no number of nodes"
+    raise refuse("CW7105", where("site"), what, "Run `pulumi config set clusterwright:roll 1`, or remove it")
 
 
 def _lab(spec: ClusterSpec, file: Path) -> Outputs:

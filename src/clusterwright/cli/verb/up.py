@@ -41,6 +41,7 @@ def add(verbs: Verbs) -> None:
             "clusterwright up lab": "repair what drifted since",
             "clusterwright up lab --roll": "a new driver, while jobs run",
             "clusterwright up lab --roll --batch 4 --wait '12 h'": "four nodes at a time",
+            "clusterwright up aws-p5 --roll --batch 4": "on a cloud, where nodes wait as long as their jobs",
             "clusterwright up lab --json | jq -c": "for a pipeline: an event a line, the outcome last",
         },
     )
@@ -84,17 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _on_cloud(wanted: Source, arguments: argparse.Namespace) -> int:
-    from clusterwright.cli.rolling import refuse_what_clouds_do_not_take
+    from clusterwright.cli.rolling import refuse_what_clouds_do_not_take, rolling
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.cli.terminal.stack import show_changes, show_stack_outcome
     from clusterwright.operate.stack.up import apply, cost_before, preview, refuse_to_disturb
     from clusterwright.operate.stack.work import begun
 
     refuse_what_clouds_do_not_take(arguments)
+    roll = rolling(arguments)
     silent, accept = arguments.json, not arguments.no_accept
     with ExitStack() as held:
         with progress(as_json=silent) as report:
-            work = held.enter_context(begun(wanted, report, accept=accept))
+            work = held.enter_context(begun(wanted, report, accept=accept, roll=roll.batch if roll else 0))
             changes = preview(work, report)
         show_changes(changes, cost_before(work), work.prepared.plan.cost, as_json=silent)
         if not arguments.disturb:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clusterwright.accept.result import Acceptance
+from clusterwright.bundle.turns import InTurn
 from clusterwright.catalog.changes import Impact
 from clusterwright.change import diff
 from clusterwright.converge.result import NodeResult
@@ -47,6 +48,8 @@ class Far:
     """Of machines that are not in `machines`, because nobody made them one by one."""
     members: Mapping[str, str] = field(default_factory=dict)
     """Node → ID of the machine of a group that had its name last."""
+    roll: int = 0
+    """So many of a pool at a time give up their jobs; 0 leaves it as it was published."""
     silence: float = SILENCE_SECONDS
 
 
@@ -85,7 +88,7 @@ def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, rep
         impacts = _impacts(before or home.handoff(), handoff, files)
         stale = proof_in(far.store, handoff, keys)
         pulling = Pulling(far.store, desired, keys, {}, report, lambda: None, far.silence)
-        results = pulling.run(sorted(keys), {}, impacts, full=False)
+        results = pulling.run(sorted(keys), {}, impacts, full=False, roll=_in_turn(far, keys, impacts))
         if any(result.status not in ("ok", "changed") for result in results.values()):
             return Settled(results, keys, None, named.machines, named.addresses)
         home.record_applied(handoff, files)
@@ -93,6 +96,14 @@ def settle(far: Far, before: Handoff | None, handoff: Handoff, folder: Path, rep
         refused = stale if stale and stale.state == "failed" else None
         proof = prove_within(desired, {}, waiting, refused)
         return Settled(results, keys, proof, named.machines, named.addresses)
+
+
+def _in_turn(far: Far, keys: Mapping[str, str], impacts: Mapping[str, Impact]) -> InTurn | None:
+    """Who is not accepted comes last, so that no other waits for it. Where nobody is, no job is disturbed."""
+    said = Reports(far.store, keys).now()
+    sick = tuple(node for node in sorted(keys) if node not in said or said[node].state != "accepted")
+    disturbs = any(impacts[node].disturbs_jobs for node in keys if node in impacts and node not in sick)
+    return InTurn(far.roll, sick) if far.roll and disturbs else None
 
 
 def _impacts(before: Handoff | None, handoff: Handoff, files: tuple[NodeFile, ...]) -> Mapping[str, Impact]:

@@ -55,15 +55,17 @@ def cloud_of(spec: ClusterSpec) -> str | None:
 
 
 @contextmanager
-def begun(source: Source, report: Report, *, accept: bool) -> Iterator[StackWork]:
-    """Everything that is refused without asking a cloud is refused here, before anything is made."""
+def begun(source: Source, report: Report, *, accept: bool, roll: int = 0) -> Iterator[StackWork]:
+    """Everything that is refused without asking a cloud is refused here, before anything is made.
+
+    `roll`: so many nodes of a pool at a time take up what disturbs jobs; 0 leaves it as it was published."""
     description = described(source)
     home = ClusterHome.of(description.spec.cluster)
     prepared = _prepared(description, home)
     with home.locked("stack"):
         stack = StackFolder(home).stack(report)
         source.record(home)
-        stack.configure(_config(source, home, accept=accept))
+        stack.configure(_config(source, home, accept=accept, roll=roll))
         report(Event("stack", "started", "the state of the cluster is read"))
         with refused(home.name):
             stack.open()
@@ -125,8 +127,9 @@ def _settle_pending(spec: ClusterSpec, stack: Stack, kept: Kept) -> tuple[Findin
     return ()
 
 
-def _config(source: Source, home: ClusterHome, *, accept: bool) -> Mapping[str, str]:
+def _config(source: Source, home: ClusterHome, *, accept: bool, roll: int) -> Mapping[str, str]:
     return {
+        **({"roll": str(roll)} if roll else {}),
         "cluster": str(source.file.resolve()),
         "signer": Signing.of(home).public,
         "accept": "true" if accept else "false",
