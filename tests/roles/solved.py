@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from clusterwright.bundle import generated
@@ -64,8 +65,8 @@ def handoff(
     return from_plan(plan(spec, lock=lock))
 
 
-def bundle(made: Handoff) -> Bundle:
-    texts = {path: f"text of {path}\n" for path in generated.attachments(made)}
+def bundle(made: Handoff, vendors_keys: Mapping[str, str] | None = None) -> Bundle:
+    texts = {path: f"text of {path}\n" for path in generated.attachments(made)} | dict(vendors_keys or {})
     return Bundle(made, render(made), _KEYS, texts)
 
 

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clusterwright.catalog.distributions import Format, distribution
+from clusterwright.catalog.repositories import installable
 from clusterwright.catalog.rpm_repositories import rpm_repositories
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
 
 _BEFORE_ALL_OTHERS = 10
 """dnf's default is 99, and of a package that two repositories have it sees that of the lower number only."""
-
-_NO_FOLDERS = (".gz", ".repo")
-"""What is behind such an address is no repository; the lock's findings name what comes from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +29,10 @@ class Repository:
     vendor_key: str | None = None
     """Text of a vendor's, once it was compared with its fingerprint."""
 
+    @property
+    def has_key(self) -> bool:
+        return bool(self.key or self.vendor_key or self.row["key_url"])
+
 
 class Manager(Protocol):
     """Apt or dnf."""
@@ -39,7 +41,10 @@ class Manager(Protocol):
     """Folder of certificate authorities that the site adds."""
 
     def files(self, repository: Repository) -> Iterator[NodeFile]:
-        """What makes the repository known, and its key."""
+        """What makes the repository known, and its key; nothing where it is none that can be installed from.
+
+        The lock's findings name what comes from such an address.
+        """
 
     def pins(self, component: str, packages: Mapping[str, str | None], /) -> Iterator[NodeFile]:
         """What keeps a package of another version from being taken, whatever else is installed."""
@@ -50,6 +55,8 @@ class Apt:
 
     def files(self, repository: Repository) -> Iterator[NodeFile]:
         row, keyring = repository.row, f"/etc/apt/keyrings/clusterwright-{repository.name}.asc"
+        if not installable(row["url"], row["suite"], has_key=repository.has_key, packages="deb"):
+            return
         if placed := repository.key or repository.vendor_key:
             yield NodeFile(keyring, placed, ())
         fields = {
@@ -77,7 +84,7 @@ class Dnf:
 
     def files(self, repository: Repository) -> Iterator[NodeFile]:
         row, own = repository.row, repository.key is not None
-        if row["url"].endswith(_NO_FOLDERS):
+        if not installable(row["url"], row["suite"], has_key=repository.has_key, packages="rpm"):
             return
         key = f"/etc/pki/rpm-gpg/clusterwright-{repository.name}.asc"
         placed = repository.key or repository.vendor_key

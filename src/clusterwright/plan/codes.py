@@ -63,7 +63,8 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW1370": Meaning(
         "A package without a repository",
-        "It is locked and will be asked for, and no row of the catalog tells where it comes from.",
+        "It is locked and will be asked for, and no row of the catalog tells where it comes from, or its "
+        "vendor hands it out as an archive or as files, which no package manager reads.",
         "lock, of a machine that needs GDRCopy: a site builds its packages itself",
     ),
     "CW1388": Meaning(

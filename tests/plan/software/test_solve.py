@@ -70,7 +70,7 @@ def catalog(tmp_path: Path) -> SoftwareCatalog:
             toolkit | | debian-12 | | toolkit-{major}-{minor} | | | vendor
         """,
         repositories="""
-            vendor | debian-12 | x86_64 | https://vendor.example/x86 | /
+            vendor | debian-12 | x86_64 | https://vendor.example/x86 | / | | https://vendor.example/key
             vendor | debian-12 | arm64 | https://vendor.example/arm | / | | https://vendor.example/key | AB12
         """,
         defaults="""
@@ -236,6 +236,18 @@ def test_packages_that_no_repository_is_known_to_carry_are_told(catalog: Softwar
     assert [(one.code, one.what, one.severity) for one in gaps(homeless, "c.lock.yaml")] == [
         ("CW1370", f"no source says which repository carries driver {driver.version}", "warning")
     ]
+
+
+def test_what_no_package_manager_reads_is_told_with_its_address(catalog: SoftwareCatalog) -> None:
+    lock = solve({"gpu": GPU}, [], "debian-12", catalog=catalog)
+    vendor = lock.repositories["vendor"]["x86_64"]
+    for other in ({"suite": ""}, {"key_url": ""}):
+        archive = replace(vendor, url="https://vendor.example/driver.tar.gz", **other)
+        handed_out = replace(lock, repositories={"vendor": {"x86_64": archive}})
+        (found,) = gaps(handed_out, "c.lock.yaml")
+        version = lock.pools["gpu"]["driver"].version
+        assert (found.code, found.severity) == ("CW1370", "warning")
+        assert found.what.startswith(f"driver {version} comes from https://vendor.example/driver.tar.gz")
 
 
 def test_a_lock_reads_back_and_stands_beside_its_description(catalog: SoftwareCatalog) -> None:

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from clusterwright.catalog.container_images import images, images_of, parts_of
 from clusterwright.catalog.distributions import distribution
+from clusterwright.catalog.repositories import installable
 from clusterwright.finding import Finding, Severity, Where
 from clusterwright.plan.software.lock import DISTRIBUTION, Lock
-
-_NO_FOLDERS = (".gz", ".repo")
-"""How addresses end that are none of a repository."""
 
 
 def gaps(lock: Lock, file: str) -> Iterator[Finding]:
@@ -21,14 +19,17 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
     where = Where(file)
     nameless: set[str] = set()
     homeless: set[str] = set()
+    elsewhere: dict[str, str] = {}
     loose: dict[str, set[str]] = {}
     shipped = {(name, row.version) for rows in lock.pools.values() for name, row in rows.items()}
     for rows in lock.pools.values():
         for component, locked in rows.items():
             if not locked.packages:
                 nameless.add(f"{component} {locked.version}")
-            elif locked.repository is None or _unreadable(lock, locked.repository):
+            elif locked.repository is None:
                 homeless.add(f"{component} {locked.version}")
+            elif address := _no_repository(lock, locked.repository):
+                elsewhere[f"{component} {locked.version}"] = address
             for package, version in locked.packages.items():
                 if version is None and locked.repository != DISTRIBUTION:
                     loose.setdefault(f"{component} {locked.version}", set()).add(package)
@@ -39,6 +40,10 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
     for said in sorted(homeless):
         what = f"no source says which repository carries {said}"
         remedy = "Unless one of the lock does, name a repository that does as `software.mirror`"
+        yield Finding("CW1370", where, what, remedy, Severity.WARNING)
+    for said, address in sorted(elsewhere.items()):
+        what = f"{said} comes from {address}, which is no signed repository: nodes install nothing from there"
+        remedy = "Put its packages into a repository of your own, and name that as `software.mirror`"
         yield Finding("CW1370", where, what, remedy, Severity.WARNING)
     for said, packages in sorted(loose.items()):
         what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
@@ -65,8 +70,10 @@ def _of_images(shipped: Iterable[tuple[str, str]], where: Where) -> Iterator[Fin
                 yield Finding("CW1388", where, what, remedy, Severity.NOTE)
 
 
-def _unreadable(lock: Lock, repository: str) -> bool:
-    """What is handed out as an archive, or as another file: dnf reads folders."""
-    sources = lock.repositories.get(repository, {}).values()
-    with_dnf = distribution(lock.distribution).packages == "rpm"
-    return with_dnf and any(source.url.endswith(_NO_FOLDERS) for source in sources)
+def _no_repository(lock: Lock, name: str) -> str | None:
+    """The address, where it is that of an archive, of a page of files, or of packages that nobody signed."""
+    packages = distribution(lock.distribution).packages
+    for source in lock.repositories.get(name, {}).values():
+        if not installable(source.url, source.suite, has_key=bool(source.key_url), packages=packages):
+            return source.url
+    return None

@@ -1,0 +1,48 @@
+"""Repositories that apt is told of, read by the real apt; without a mirror, as on a machine of a cloud."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clusterwright.handoff import Handoff
+
+from . import solved
+
+FOLDER = "/etc/apt/sources.list.d/"
+OWN = "slurm_repository: {url: https://packages.example.internal/slurm, key: keys/site.asc}"
+STACKS = [
+    ("p5.48xlarge", "debian-13", "{}", "aws"),
+    ("a3-megagpu-8g", "debian-12", "{}", "gcp"),
+    ("hgx-h100-8gpu", "ubuntu-24.04", "{pyxis: any, apptainer: any}", "onprem"),
+    ("l4-server", "ubuntu-22.04", f"{{lustre: any}}, {OWN}", "onprem"),
+]
+
+
+@pytest.mark.parametrize("stack", STACKS, ids=lambda stack: "-".join(stack[:2]))
+def test_apt_reads_every_source_of_a_node_and_trusts_each_by_a_key(
+    stack: tuple[str, str, str, str], tmp_path: Path
+) -> None:
+    machine, distribution, versions, provider = stack
+    release = 'scheduler: {release: "25.11"}' if OWN in versions else ""
+    wanted = _files(solved.handoff(machine, distribution, versions, release, provider))
+    sources = {path: text for path, text in wanted.items() if path.startswith(FOLDER)}
+    assert sources
+    for path, text in sources.items():
+        (tmp_path / Path(path).name).write_text(text)
+        keyring = next(line.split()[1] for line in text.splitlines() if line.startswith("Signed-By:"))
+        assert keyring in wanted, path
+    only = ("Dir::Etc::sourcelist=/dev/null", f"Dir::Etc::sourceparts={tmp_path}", f"Dir::State={tmp_path}")
+    command = ["apt-get", *(f"--option={name}" for name in only), "indextargets"]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+def _files(made: Handoff) -> dict[str, str]:
+    """With the keys that `up` fetches of vendors."""
+    rows = [row for by_machine in made.software["repositories"].values() for row in by_machine.values()]
+    keys = {row["key_url"]: "key\n" for row in rows if row["key_url"]}
+    wanted = solved.bundle(made, keys).wanted(solved.compute(made))
+    return {file.path: file.content or "" for file in wanted.files}
