@@ -17,6 +17,7 @@ from clusterwright.operate.source import Source, rehearsal_name
 from clusterwright.plan import plan, rehearse
 from clusterwright.plan.model import ClusterPlan, Ground, Mirror
 from clusterwright.plan.software import Lock
+from clusterwright.plan.software.gaps import homeless
 from clusterwright.render import NodeFile, render
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.load import LoadedSpec, load
@@ -108,4 +109,6 @@ def prepare(
     if planned.images and any(site.provider == "onprem" for site in planned.sites):
         handoff = from_plan(planned)  # own machines are told by their controller which image they boot
         files = render(handoff)
-    return Prepared(planned, handoff, files, (*findings, *description.settled.notes))
+    real = any(site.provider != "lab" for site in planned.sites)
+    missing = homeless(description.lock, where("software")) if real and spec.software.mirror is None else ()
+    return Prepared(planned, handoff, files, (*findings, *description.settled.notes, *missing))

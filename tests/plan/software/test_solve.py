@@ -236,6 +236,7 @@ def test_packages_that_no_repository_is_known_to_carry_are_told(catalog: Softwar
     assert [(one.code, one.what, one.severity) for one in gaps(homeless, "c.lock.yaml")] == [
         ("CW1370", f"no source says which repository carries driver {driver.version}", "warning")
     ]
+    assert list(gaps(homeless, "c.lock.yaml", mirrored=True)) == [], "a repository of the site's own has it"
 
 
 def test_what_no_package_manager_reads_is_told_with_its_address(catalog: SoftwareCatalog) -> None:

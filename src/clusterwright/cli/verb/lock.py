@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clusterwright.finding import Finding
     from clusterwright.plan.software import Lock
     from clusterwright.plan.software.compare import Difference
+    from clusterwright.spec.load import LoadedSpec
 
 _ABOUT = """Choose the software of every pool and write it down.
 
@@ -55,17 +56,20 @@ def run(arguments: argparse.Namespace) -> int:
     from clusterwright.plan.software import beside, load
     from clusterwright.plan.software.compare import compare
     from clusterwright.plan.software.gaps import gaps
+    from clusterwright.spec.load import load as spec_of
 
     file = description(arguments.cluster)
     target = beside(file)
     before = load(target) if target.exists() else None
-    lock = _solved(file, before, arguments.upgrade)
+    loaded = spec_of(file)
+    lock = _solved(loaded, before, arguments.upgrade)
     text = lock.text()
     current = before is not None and text == target.read_text(encoding="utf-8")
     differences = compare(before, lock)
     if not (current or arguments.check):
         _write(target, text)
-    found = _Outcome(target, lock, before is not None, current, differences, tuple(gaps(lock, str(target))))
+    told = tuple(gaps(lock, str(target), mirrored=loaded.spec.software.mirror is not None))
+    found = _Outcome(target, lock, before is not None, current, differences, told)
     found.show(as_json=arguments.json, only_checked=arguments.check)
     return FAILED if arguments.check and not current else FINE
 
@@ -83,16 +87,14 @@ def _write(target: Path, text: str) -> None:
         ) from error
 
 
-def _solved(file: Path, before: Lock | None, upgrade: Sequence[str] | None) -> Lock:
+def _solved(loaded: LoadedSpec, before: Lock | None, upgrade: Sequence[str] | None) -> Lock:
     """The lock that the description needs."""
     from clusterwright.checks import check
     from clusterwright.finding import Refused, Severity
     from clusterwright.plan.outline import Outline
     from clusterwright.plan.software.asked import asked
     from clusterwright.plan.software.solve import answer
-    from clusterwright.spec.load import load
 
-    loaded = load(file)
     errors = [one for one in check(loaded.spec, loaded.where) if one.severity is Severity.ERROR]
     if errors:
         raise Refused(errors)

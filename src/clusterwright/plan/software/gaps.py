@@ -11,25 +11,20 @@ from clusterwright.finding import Finding, Severity, Where
 from clusterwright.plan.software.lock import DISTRIBUTION, Lock
 
 
-def gaps(lock: Lock, file: str) -> Iterator[Finding]:
+def gaps(lock: Lock, file: str, *, mirrored: bool = False) -> Iterator[Finding]:
     """Components whose packages, their exact versions, or their repository the catalog does not know.
 
     What a distribution carries moves with its archive: a version that nobody wished for is no gap there.
+    With `mirrored` a repository of the site's own has everything.
     """
     where = Where(file)
     nameless: set[str] = set()
-    homeless: set[str] = set()
-    elsewhere: dict[str, str] = {}
     loose: dict[str, set[str]] = {}
     shipped = {(name, row.version) for rows in lock.pools.values() for name, row in rows.items()}
     for rows in lock.pools.values():
         for component, locked in rows.items():
             if not locked.packages:
                 nameless.add(f"{component} {locked.version}")
-            elif locked.repository is None:
-                homeless.add(f"{component} {locked.version}")
-            elif address := _no_repository(lock, locked.repository):
-                elsewhere[f"{component} {locked.version}"] = address
             for package, version in locked.packages.items():
                 if version is None and locked.repository != DISTRIBUTION:
                     loose.setdefault(f"{component} {locked.version}", set()).add(package)
@@ -37,7 +32,26 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
         what = f"how {said} is packaged for {lock.distribution} is not known"
         remedy = "Add its rows to the catalog's packages.csv, with their source"
         yield Finding("CW1367", where, what, remedy, Severity.NOTE)
-    for said in sorted(homeless):
+    if not mirrored:
+        yield from homeless(lock, where)
+    for said, packages in sorted(loose.items()):
+        what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
+        remedy = "What the repository has of that name is taken; the lock says `null`"
+        yield Finding("CW1368", where, what, remedy, Severity.NOTE)
+    yield from _of_images(sorted(shipped), where)
+
+
+def homeless(lock: Lock, where: Where) -> Iterator[Finding]:
+    """Components that nodes find in no repository, unless one of the site's own has them."""
+    unknown: set[str] = set()
+    elsewhere: dict[str, str] = {}
+    for rows in lock.pools.values():
+        for component, locked in rows.items():
+            if locked.packages and locked.repository is None:
+                unknown.add(f"{component} {locked.version}")
+            elif locked.repository and (address := _no_repository(lock, locked.repository)):
+                elsewhere[f"{component} {locked.version}"] = address
+    for said in sorted(unknown):
         what = f"no source says which repository carries {said}"
         remedy = "Unless one of the lock does, name a repository that does as `software.mirror`"
         yield Finding("CW1370", where, what, remedy, Severity.WARNING)
@@ -45,11 +59,6 @@ def gaps(lock: Lock, file: str) -> Iterator[Finding]:
         what = f"{said} comes from {address}, which is no signed repository: nodes install nothing from there"
         remedy = "Put its packages into a repository of your own, and name that as `software.mirror`"
         yield Finding("CW1370", where, what, remedy, Severity.WARNING)
-    for said, packages in sorted(loose.items()):
-        what = f"the exact package version of {said} is not known: {', '.join(sorted(packages))}"
-        remedy = "What the repository has of that name is taken; the lock says `null`"
-        yield Finding("CW1368", where, what, remedy, Severity.NOTE)
-    yield from _of_images(sorted(shipped), where)
 
 
 def _of_images(shipped: Iterable[tuple[str, str]], where: Where) -> Iterator[Finding]:
