@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -85,29 +85,34 @@ def _after(known: Heard, kind: str, classes: str) -> Heard:
 
 def explained(site: OwnSite, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The same, with what their controller knows of machines that do not answer and boot from it."""
-    handoff = site.handoff
-    controller = server(handoff)
-    if controller is None or handoff.site[controller.site]["boot"]["dhcp_server"]:
-        return tuple(findings)  # beside another server it hears only a part
-    images = handoff.site[controller.site]["boot"]["images"]
     absent = {finding.where.path for finding in findings if finding.code == _SILENT}
-    waited = [
-        Machine(node.name, mac, node.address, node.pool in images)
-        for node in handoff.nodes
-        if node.name in absent and (mac := handoff.machines.get(node.name, {}).get("mac"))
-    ]
-    found = {one.where.path: one for one in causes(site.targets[controller.name], waited)} if waited else {}
+    controller = server(site.handoff)
+    if controller is None or not absent:
+        return tuple(findings)
+    known = listened(site, absent)
+    found = {one.name: cause(one, said, controller.name) for one, said in known.items()}
     return tuple(found.get(one.where.path, one) if one.code == _SILENT else one for one in findings)
 
 
-def causes(controller: Reached, machines: Iterable[Machine]) -> Iterator[Finding]:
-    """Why machines are not there, as far as their controller knows; nothing where it cannot be asked."""
+def listened(site: OwnSite, names: Collection[str]) -> Mapping[Machine, Heard]:
+    """What the controller of these heard of each; nothing of machines that it does not serve."""
+    controller = server(site.handoff)
+    if controller is None or site.handoff.site[controller.site]["boot"]["dhcp_server"]:
+        return {}  # beside another server it hears only a part
+    waited = [
+        Machine(node.name, mac, node.address, bool(site.image(node)))
+        for node in site.handoff.nodes
+        if node.name in names and (mac := site.handoff.machines.get(node.name, {}).get("mac"))
+    ]
+    lines = _told_by(site.targets[controller.name]) if waited else None
+    return {} if lines is None else {machine: heard(machine, lines) for machine in waited}
+
+
+def _told_by(controller: Reached) -> list[str] | None:
+    """Lines of its two servers; None where it cannot be asked."""
     said = run_on(controller, _JOURNAL)
-    if said.code not in (0, 1):  # 1: nobody asked; else it serves nothing, or is away itself
-        return
-    lines = said.output.splitlines()
-    for machine in machines:
-        yield cause(machine, heard(machine, lines), controller.name)
+    # 1: nobody asked; else it serves nothing, or is away itself
+    return said.output.splitlines() if said.code in (0, 1) else None
 
 
 def cause(machine: Machine, known: Heard, server: str) -> Finding:

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +17,9 @@ from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Node
 from clusterwright.operate.own.contact import Contact, finding, silent
-from clusterwright.operate.own.machines import greets
-from clusterwright.operate.own.record import Known
 from clusterwright.operate.own.site import OwnSite
 from clusterwright.operate.own.trust import ADMIN
-from clusterwright.operate.remote import run_on
 from clusterwright.spec.pool import BUILT
-
-_AT_ONCE = 128
 
 
 @dataclass(frozen=True)
@@ -82,13 +76,8 @@ class Play:
 
     def _look(self, nodes: Sequence[Node]) -> tuple[set[str], Collection[str]]:
         """Those that do not answer, and those that clusterwright is let into already."""
-        own = {node.name: self._own(node.name) for node in nodes}
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            up = pool.map(lambda node: greets(Known(node.address, self.contact.port)), nodes)
-            dead = {node.name for node, greeted in zip(nodes, up, strict=True) if not greeted}
-            asked = [node.name for node in nodes if node.name not in dead]
-            answers = pool.map(lambda name: run_on(own[name], "true", timeout=20).code, asked)
-            return dead, {name for name, code in zip(asked, answers, strict=True) if code == 0}
+        up = self.site.answering(nodes, self.contact.port)
+        return {node.name for node in nodes} - {*up}, self.site.opened(up, self.contact.port)
 
     def _own(self, name: str) -> Target:
         return replace(self._targets[name], port=self.contact.port)
@@ -112,9 +101,8 @@ class Play:
 
     def _met(self, node: Node, noted: Path) -> tuple[Contact, Path]:
         """An image of ours has this cluster's key; its host key is another one after each boot."""
-        boot = self.site.handoff.site[node.site].get("boot") or {"images": {}}
         known = self.contact
-        if boot["images"].get(node.pool, "").partition(":")[0] != BUILT or known.key or known.password:
+        if self.site.image(node).partition(":")[0] != BUILT or known.key or known.password:
             return known, noted
         return replace(known, user=ADMIN, key=self.site.trust.key), Path(os.devnull)
 

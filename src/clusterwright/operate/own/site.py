@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clusterwright.converge.target import Target
 from clusterwright.finding import Refused, Where, refuse
@@ -12,11 +13,15 @@ from clusterwright.handoff import Handoff, Node
 from clusterwright.operate.desired import Desired
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.nodes import nodes_of
-from clusterwright.operate.own.machines import OwnMachines
+from clusterwright.operate.own.machines import OwnMachines, greets
+from clusterwright.operate.own.record import Known
 from clusterwright.operate.own.trust import Trust
 from clusterwright.operate.prepare import described, prepare
 from clusterwright.operate.provider import machines_of
+from clusterwright.operate.remote import run_on
 from clusterwright.operate.source import Source
+
+_AT_ONCE = 128
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,25 @@ class OwnSite:
         if text is None:
             return self.handoff.nodes
         return tuple(self.handoff.by_name[name] for name in nodes_of(self.handoff, text))
+
+    def image(self, node: Node) -> str:
+        """The image that it boots over its network; empty where it starts from its disk."""
+        boot = self.handoff.site[node.site].get("boot") or {"images": {}}
+        return str(boot["images"].get(node.pool, ""))
+
+    def answering(self, nodes: Sequence[Node], port: int) -> Collection[str]:
+        """Where an SSH server answers."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            greeted = pool.map(lambda node: greets(Known(node.address, port)), nodes)
+            return {node.name for node, up in zip(nodes, greeted, strict=True) if up}
+
+    def opened(self, names: Collection[str], port: int) -> Collection[str]:
+        """Those of these that let clusterwright's key in, and are certified."""
+        targets = self.targets
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            ways = [replace(targets[name], port=port) for name in names]
+            codes = pool.map(lambda way: run_on(way, "true", timeout=20).code, ways)
+            return {name for name, code in zip(names, codes, strict=True) if code == 0}
 
 
 def own_site(source: Source) -> OwnSite:
