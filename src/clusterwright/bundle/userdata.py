@@ -70,21 +70,18 @@ def user_data(
         files.append(_plain(_AUTHORITY, authority))
     if builds:
         files.append(_zipped(_GATE, "seal", "0755"))
-        files.append(_plain("/usr/sbin/policy-rc.d", _NO_DAEMON_STARTS) | {"permissions": "0755"})
+        files.append(_plain("/usr/sbin/policy-rc.d", _NO_DAEMON_STARTS, "0755"))
     text = json.dumps(config, indent=1, sort_keys=True) + "\n"
     files.append(_plain("/etc/clusterwright/pull.json", text))
     named: dict[str, object] = {"hostname": node, "prefer_fqdn_over_hostname": False} if node else {}
     named |= {"preserve_hostname": True} if member else {}
-    body = {
-        **named,
-        "write_files": files,
-        "runcmd": [
-            *(_IN_MEMORY if builds else ()),
-            ["systemctl", "daemon-reload"],
-            ["systemctl", "enable", "--now", "--no-block", *units],
-        ],
-    }
-    return "#cloud-config\n" + yaml.safe_dump(body, sort_keys=False, width=110)
+    commands = [
+        *(_IN_MEMORY if builds else ()),
+        ["systemctl", "daemon-reload"],
+        ["systemctl", "enable", "--now", "--no-block", *units],
+    ]
+    head = _yaml(named) if named else ""
+    return f"#cloud-config\n{head}write_files:\n{''.join(files)}{_yaml({'runcmd': commands})}"
 
 
 def startup_script() -> str:
@@ -96,16 +93,22 @@ def _text(name: str) -> str:
     return (root() / "roles" / "pull" / "files" / name).read_text()
 
 
-def _plain(path: str, text: str) -> dict[str, str]:
-    return {"path": path, "permissions": "0644", "content": text}
-
-
-def _zipped(path: str, name: str, mode: str) -> dict[str, str]:
-    return {"path": path, "permissions": mode, "encoding": "gz+b64", "content": _packed(name)}
+def _plain(path: str, text: str, mode: str = "0644") -> str:
+    return _yaml([{"path": path, "permissions": mode, "content": text}])
 
 
 @cache
+def _zipped(path: str, name: str, mode: str) -> str:
+    """The same for every machine, of which a cluster has hundreds, and most of what there is to write."""
+    return _yaml([{"path": path, "permissions": mode, "encoding": "gz+b64", "content": _packed(name)}])
+
+
+def _yaml(body: object) -> str:
+    text: str = yaml.safe_dump(body, sort_keys=False, width=110)
+    return text
+
+
 def _packed(name: str) -> str:
-    """The same for every machine, of which a cluster has hundreds. Each byte counts in it."""
+    """Each byte counts in user data."""
     text = terse(_text(name)) if name == _PROGRAM else _text(name)
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
