@@ -16,7 +16,7 @@ docs: ## Write the generated schemas and reference pages again
 	@scripts/environment dev && scripts/generate
 
 bench: ## Measure, print and write docs/benchmarks.md
-	@scripts/environment dev && env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m bench
+	@scripts/environment dev && scripts/real-parts && env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m bench
 
 engine: ## Build the Pulumi engine from its Go module
 	@engine/build
