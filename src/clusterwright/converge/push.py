@@ -33,6 +33,7 @@ def push(
     run_dir: Path,
     report: Report,
     phase: Phase = "all",
+    incomplete: Collection[str] = (),
     keys: Mapping[str, bytes] | None = None,
     description_folder: Path | None = None,
     check: bool = False,
@@ -40,7 +41,8 @@ def push(
     """Run the roles on `targets`. A node that fails or does not answer stops no other.
 
     Nothing is skipped: whoever knows that a node is as wanted (`verify`) leaves it out of `targets`.
-    `keys` are secrets by their path on the node. Hooks are found beside the description.
+    With phase `configure`, the `incomplete` among them are installed first; then all are configured together,
+    because a new node's daemons ask a controller that has to know the node by then. `keys` are secrets by their path on the node. Hooks are found beside the description.
     """
     run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     link_collection(run_dir)
@@ -50,6 +52,8 @@ def push(
         run.nodes = {target.name: NodeResult("ok") for target in targets}
         if phase != "install":
             run.hooks("before-configure")
+        if phase == "configure":
+            run.step(_PLAYBOOKS["install"], among=incomplete)
         run.step(_PLAYBOOKS[phase])
         if phase != "install":
             run.hooks("after-configure")
@@ -89,10 +93,11 @@ class _Push:
         self.nodes: dict[str, NodeResult] = {}
 
     def step(
-        self, playbook: str, pools: Collection[str] = (), extra: Mapping[str, str] | None = None
+        self, playbook: str, among: Collection[str] | None = None, extra: Mapping[str, str] | None = None
     ) -> None:
+        """On the nodes that came through so far, or on the ones of `among` that did."""
         healthy = [name for name, result in self.nodes.items() if result.status in ("ok", "changed")]
-        chosen = [name for name in healthy if not pools or self._pool(name) in pools]
+        chosen = healthy if among is None else [name for name in healthy if name in among]
         if chosen:
             for name, result in self._run.play(playbook, self._hosts, chosen, extra).items():
                 self.nodes[name] = _sum(self.nodes[name], result)
@@ -102,14 +107,18 @@ class _Push:
             if hook["at"] != at:
                 continue
             path = (self._folder or Path.cwd()) / hook["run"]
+            among = self._of_pools(hook["pools"])
             if path.suffix == ".sh":
-                self.step(_HOOK_SCRIPT, hook["pools"], {"clusterwright_hook": str(path)})
+                self.step(_HOOK_SCRIPT, among, {"clusterwright_hook": str(path)})
             else:
-                self.step(str(path), hook["pools"])
+                self.step(str(path), among)
 
-    def _pool(self, name: str) -> str:
-        node = self._handoff.by_name.get(name)
-        return node.pool if node else ""
+    def _of_pools(self, pools: Collection[str]) -> Collection[str] | None:
+        """Names of the pools' nodes; a hook that names no pool is for every node."""
+        if not pools:
+            return None
+        known = self._handoff.by_name
+        return [name for name in self.nodes if name in known and known[name].pool in pools]
 
 
 def _sum(before: NodeResult, now: NodeResult) -> NodeResult:

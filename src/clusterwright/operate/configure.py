@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from clusterwright.bundle.wanted import Image, Wanted
-from clusterwright.converge.push import Phase, push
+from clusterwright.converge.push import push
 from clusterwright.converge.result import NodeResult
 from clusterwright.converge.target import Target
 from clusterwright.converge.verify import Verified, verify
@@ -70,15 +70,16 @@ def configure(
         else:
             results[name] = NodeResult("ok", observed=node.observed)
             report(Event("verify", "ok", "as wanted", name))
-    for phase, names in _by_phase(found, differing, full):
-        run = desired.home.new_run("up")
+    if differing:
+        incomplete = _incomplete(found, differing, full)
         done = push(
             desired.handoff,
-            [targets[name] for name in names],
+            [targets[name] for name in differing],
             desired.wanted,
-            run_dir=run,
+            run_dir=desired.home.new_run("up"),
             report=report,
-            phase=phase,
+            phase="all" if incomplete == differing else "configure",
+            incomplete=incomplete,
             keys=desired.keys,
             description_folder=desired.folder,
         )
@@ -91,11 +92,6 @@ def configure(
     return results
 
 
-def _by_phase(
-    found: Mapping[str, Verified], names: Sequence[str], full: bool
-) -> Sequence[tuple[Phase, list[str]]]:
+def _incomplete(found: Mapping[str, Verified], names: Sequence[str], full: bool) -> list[str]:
     """The package manager runs only where a package is missing, or when everything was asked for."""
-    install = [name for name in names if full or found[name].packages or found[name].loose]
-    rest = [name for name in names if name not in install]
-    phases: list[tuple[Phase, list[str]]] = [("all", install), ("configure", rest)]
-    return [(phase, chosen) for phase, chosen in phases if chosen]
+    return [name for name in names if full or found[name].packages or found[name].loose]
