@@ -42,7 +42,8 @@ def push(
 
     Nothing is skipped: whoever knows that a node is as wanted (`verify`) leaves it out of `targets`.
     With phase `configure`, the `incomplete` among them are installed first; then all are configured together,
-    because a new node's daemons ask a controller that has to know the node by then. `keys` are secrets by their path on the node. Hooks are found beside the description.
+    because a new node's daemons ask a controller that has to know the node by then.
+    `keys` are secrets by their path on the node. Hooks are found beside the description.
     """
     run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     link_collection(run_dir)
