@@ -26,6 +26,7 @@ from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.keys import no_keys
 from clusterwright.operate.own import machines
 from clusterwright.operate.own.asking import Machine, answer, command
+from clusterwright.operate.own.batches import Batches
 from clusterwright.operate.own.bootstrap import How, bootstrap
 from clusterwright.operate.own.contact import Contact, finding, secret_in
 from clusterwright.operate.own.harm import harm, together
@@ -290,15 +291,15 @@ def test_no_batch_begins_after_one_of_which_too_many_failed(
 
     monkeypatch.setattr(Play, "run", fail)
     nodes = site.handoff.nodes[:5]
-    ended = bootstrap(site, nodes, Contact(), How(serial="2"), lambda _: None)
+    ended = bootstrap(site, nodes, Contact(), How(batches=Batches("2")), lambda _: None)
     assert asked == [node.name for node in nodes[:2]]
     assert ended.untouched == tuple(node.name for node in nodes[2:])
     assert [one.code for one in ended.findings] == ["CW8176", "CW8176", "CW8182"]
     asked.clear()
-    ended = bootstrap(site, nodes, Contact(), How(serial="40%", max_fail_percentage=100), lambda _: None)
+    ended = bootstrap(site, nodes, Contact(), How(batches=Batches("40%", 100)), lambda _: None)
     assert (len(asked), ended.untouched, ended.ok) == (5, (), False)
     with pytest.raises(Refused, match="CW8174"):
-        bootstrap(site, nodes, Contact(), How(serial="all"), lambda _: None)
+        bootstrap(site, nodes, Contact(), How(batches=Batches("all")), lambda _: None)
 
 
 def test_a_machine_of_which_nothing_was_proven_did_not_get_there(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clusterwright.finding import Where, refuse
 
 if TYPE_CHECKING:
+    from clusterwright.operate.own.batches import Batches
     from clusterwright.operate.own.contact import Contact
 
 
@@ -31,6 +32,25 @@ def add_contact(parser: argparse.ArgumentParser) -> None:
         help="host keys that you vouch for (default: your own ~/.ssh/known_hosts)",
     )
     add("--accept-new", action="store_true", help="take the host keys that machines show, and note them")
+
+
+def add_batches(parser: argparse.ArgumentParser) -> None:
+    """`--serial` and `--max-fail-percentage`."""
+    add = parser.add_argument
+    add("--serial", metavar="N", default="64", help="machines at a time, a number or N%% of all (default 64)")
+    add(
+        "--max-fail-percentage",
+        metavar="P",
+        type=float,
+        default=25.0,
+        help="begin no other batch once more than P percent of one failed (default 25)",
+    )
+
+
+def batches(arguments: argparse.Namespace) -> Batches:
+    from clusterwright.operate.own.batches import Batches
+
+    return Batches(arguments.serial, arguments.max_fail_percentage)
 
 
 def contact(arguments: argparse.Namespace) -> Contact:

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs
-from clusterwright.cli.contact import add_contact, contact
+from clusterwright.cli.contact import add_batches, add_contact, batches, contact
 from clusterwright.cli.ending import FAILED, FINE
 
 if TYPE_CHECKING:
@@ -44,16 +44,7 @@ def add(verbs: Verbs) -> None:
     parser.add_argument(
         "--passwords-off", action="store_true", help="afterwards nobody logs in there with a password"
     )
-    parser.add_argument(
-        "--serial", metavar="N", default="64", help="machines at a time, a number or N%% of all (default 64)"
-    )
-    parser.add_argument(
-        "--max-fail-percentage",
-        metavar="P",
-        type=float,
-        default=25.0,
-        help="begin no other batch once more than P percent of one failed (default 25)",
-    )
+    add_batches(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     from clusterwright.operate.own.site import held
     from clusterwright.operate.source import Source
 
-    how = How(arguments.check, arguments.passwords_off, arguments.serial, arguments.max_fail_percentage)
+    how = How(arguments.check, arguments.passwords_off, batches(arguments))
     with held(Source(Path(arguments.file))) as site:
         nodes, reached = site.nodes(arguments.nodes), contact(arguments)
         with progress(as_json=arguments.json) as report:

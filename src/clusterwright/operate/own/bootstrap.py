@@ -10,8 +10,9 @@ from typing import Any
 
 from clusterwright.converge.result import NodeResult
 from clusterwright.event import Event, Report
-from clusterwright.finding import Finding, Severity, Where, refuse
+from clusterwright.finding import Finding, Severity, Where
 from clusterwright.handoff import Node
+from clusterwright.operate.own.batches import Batches
 from clusterwright.operate.own.contact import Contact
 from clusterwright.operate.own.play import Play
 from clusterwright.operate.own.record import Known, Record
@@ -38,10 +39,7 @@ class How:
     check: bool = False
     """Change nothing; tell what would."""
     passwords_off: bool = False
-    serial: str = "64"
-    """Machines at a time: a number, or a share of all with `%`."""
-    max_fail_percentage: float = 25.0
-    """A batch of which more failed is the last one."""
+    batches: Batches = field(default_factory=Batches)
 
 
 @dataclass(frozen=True)
@@ -86,9 +84,8 @@ def bootstrap(
     site: OwnSite, nodes: Sequence[Node], contact: Contact, how: How, report: Report
 ) -> Bootstrapped:
     """Killed at any moment, the next run goes on; where nothing is left to do it changes nothing."""
-    size = _batch(how.serial, len(nodes))
     ended = Bootstrapped(site.handoff.name)
-    batches = [nodes[start : start + size] for start in range(0, len(nodes), size)]
+    batches = how.batches.of(nodes)
     for number, batch in enumerate(batches, 1):
         if len(batches) > 1:
             report(
@@ -100,8 +97,7 @@ def bootstrap(
         ended = replace(ended, nodes={**ended.nodes, **results}, findings=(*ended.findings, *findings))
         broken = [name for name, result in results.items() if result.status in ("failed", "unreachable")]
         left = tuple(node.name for later in batches[number:] for node in later)
-        if left and len(broken) > len(batch) * how.max_fail_percentage / 100:
-            stop = _stopped(site.handoff.name, len(broken), len(batch), how, left)
+        if stop := how.batches.stopped(site.handoff.name, len(broken), len(batch), left):
             return replace(ended, findings=(*ended.findings, stop), untouched=left)
     return ended
 
@@ -174,20 +170,3 @@ class _Batch:
                 what = f"its clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}"
                 remedy = "chrony sets it, where it reaches a time server: `surroundings.time_servers`"
                 yield Finding("CW8181", Where(path=node.name), what, remedy, Severity.WARNING)
-
-
-def _batch(serial: str, nodes: int) -> int:
-    number = serial.removesuffix("%")
-    if not number.isdecimal() or not int(number):
-        what = "neither a number of machines nor a share of all"
-        raise refuse("CW8174", Where(path=f"--serial {serial}"), what, "Write 16, or 10%")
-    return max(1, nodes * int(number) // 100) if serial.endswith("%") else int(number)
-
-
-def _stopped(cluster: str, broken: int, size: int, how: How, left: Sequence[str]) -> Finding:
-    what = (
-        f"{broken} of {size} failed, more than {how.max_fail_percentage:g} %; "
-        f"{len(left)} machines were not touched: {fold(left)}"
-    )
-    remedy = "Mend what the findings name, then run the same again; or raise --max-fail-percentage"
-    return Finding("CW8182", Where(path=cluster), what, remedy)
