@@ -51,7 +51,7 @@ class Hall:
         return str(self.folder / "hall.yaml")
 
     def write(self) -> None:
-        heads = ["node", "bmc_address", "serial", "bmc_certificate"]
+        heads = ["node", *dict.fromkeys(head for row in self.rows.values() for head in row)]
         lines = [
             ",".join([node, *(row.get(head, "") for head in heads[1:])]) for node, row in self.rows.items()
         ]

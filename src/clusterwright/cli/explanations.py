@@ -28,6 +28,7 @@ _PARTS = (
     "operate.offline",
     "operate.own",
     "operate.netboot",
+    "operate.provision",
     "operate.pull",
     "operate.stack",
 )

@@ -30,6 +30,7 @@ from clusterwright.cli.verb import (
     machines,
     node,
     plan,
+    provision,
     racks,
     render,
     ssh,
@@ -41,7 +42,22 @@ from clusterwright.cli.verb import (
 )
 
 _DESCRIBE = (init, inventory, machines, validate, lock, plan, racks, cabling, render, bundle, diff, explain)
-_OPERATE = (survey, bootstrap, bmc, up, status, accept, verify, ssh, logs, node, backup, diagnose, destroy)
+_OPERATE = (
+    survey,
+    bootstrap,
+    bmc,
+    provision,
+    up,
+    status,
+    accept,
+    verify,
+    ssh,
+    logs,
+    node,
+    backup,
+    diagnose,
+    destroy,
+)
 _REST = (leaks, list, image, completion)
 _ABOUT = """One description of a GPU cluster in, a proven Slurm cluster out."""
 _EPILOG = """begin here:

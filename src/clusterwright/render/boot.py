@@ -44,6 +44,11 @@ def server(handoff: Handoff) -> Node | None:
     return next(here, None)
 
 
+def script_of(mac: str) -> str:
+    """Where it stands what a machine starts."""
+    return f"{ROOT}/nodes/{mac.replace(':', '-')}.ipxe"
+
+
 def files(handoff: Handoff) -> tuple[NodeFile, ...]:
     node = server(handoff)
     loader = boot_loader(distribution(handoff.software["distribution"]).family)
@@ -101,7 +106,7 @@ def _scripts(handoff: Handoff, site: _Site) -> Iterator[NodeFile]:
     for mac, node in _booting(handoff, site):
         image = site.boot["images"].get(node.pool)
         text = _script(site, node, image) if image else fill("boot/disk.ipxe.j2", name=node.name)
-        yield NodeFile(f"{ROOT}/nodes/{mac.replace(':', '-')}.ipxe", text, _ROLE)
+        yield NodeFile(script_of(mac), text, _ROLE)
 
 
 def _script(site: _Site, node: Node, image: str) -> str:

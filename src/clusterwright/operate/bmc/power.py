@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
@@ -61,6 +61,8 @@ class Switching:
     wait: float = WAIT
     force: bool = False
     at_once: int = AT_ONCE
+    before_start: Callable[[Bmc], None] = lambda _: None
+    """Called for each machine that is off, right before it is switched on."""
 
     def run(self, bmcs: Sequence[Bmc], before: Switched) -> Switched:
         """All that `before` has a state of; the findings of the others are kept."""
@@ -110,6 +112,8 @@ class _One:
 
     def _start(self) -> str:
         with self.starts.room(self.bmc.node):
+            with self.talks:
+                self.of.before_start(self.bmc)
             self._tell("on", until="on")
         return "on"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from clusterwright.checks import check
 from clusterwright.finding import Finding, Refused, Severity, Where, refuse
@@ -26,18 +26,21 @@ class Bmcs:
     """Every node that the description has, with a BMC or without."""
     limits: Mapping[str, Mapping[str, int]]
     """Node → what it hangs on → machines on that which may be switched on at once."""
+    places: Mapping[str, Where] = field(default_factory=dict)
+    """Where the BMC of a node stands in the file of machines, or would."""
 
     def of(self, nodes: str | None) -> tuple[tuple[Bmc, ...], tuple[Finding, ...]]:
         """Of a node set, or all; and a finding for those that have none."""
         names = self.nodes if nodes is None else self._named(nodes)
         without = [name for name in names if name not in self.known]
-        findings = []
-        if without:
-            remedy = (
-                "Write `bmc_address` into the file of machines; `clusterwright inventory import` finds them"
-            )
-            what = "the description has no BMC of it"
-            findings.append(Finding("CW8190", Where(path=fold(without)), what, remedy))
+        unlisted = [name for name in without if name not in self.places]
+        places = [replace(self.places[name], path=name) for name in without if name in self.places]
+        what = "the description has no BMC of it"
+        remedy = "Write `bmc_address` into the file of machines; `clusterwright inventory import` finds them"
+        findings = [
+            Finding("CW8190", where, what, remedy)
+            for where in (*places, *([Where(path=fold(unlisted))] if unlisted else []))
+        ]
         return tuple(self.known[name] for name in names if name in self.known), tuple(findings)
 
     def _named(self, text: str) -> tuple[str, ...]:
@@ -56,11 +59,13 @@ def bmcs(source: Source) -> Bmcs:
         raise Refused(findings)
     outline = Outline(description.spec, {})
     known: dict[str, Bmc] = {}
+    places: dict[str, Where] = {}
     for site in outline.sites.values():
         file = site.known_machines if isinstance(site, OnpremSite) else None
         if file is None or not isinstance(site, OnpremSite):
             continue
         for row in file.rows:
+            places[row.node] = file.where(row.line, "bmc_address")
             if row.bmc_address:
                 known[row.node] = Bmc(
                     row.node,
@@ -79,7 +84,7 @@ def bmcs(source: Source) -> Bmcs:
         remedy = "Name a file of `machines` with a column `bmc_address`: docs/racks.md"
         raise refuse("CW8190", Where(description.loaded.file), "no machine of it has a BMC", remedy)
     nodes = tuple(name for pool in description.spec.pools for name in outline.names[pool] or ())
-    return Bmcs(description.spec.cluster, known, nodes, _limits(outline))
+    return Bmcs(description.spec.cluster, known, nodes, _limits(outline), places)
 
 
 def _limits(outline: Outline) -> dict[str, dict[str, int]]:

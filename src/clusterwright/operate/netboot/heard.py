@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 MINUTES = 30
 _SILENT = "CW8178"
 _NOT_THERE = 9
-_UNITS = ("clusterwright-boot-dhcp", "clusterwright-boot-http")
+UNITS = ("clusterwright-boot-dhcp", "clusterwright-boot-http")
+"""What a controller answers booting machines with."""
 _JOURNAL = (
-    f"systemctl --quiet is-active {' '.join(_UNITS)} || exit {_NOT_THERE}; "
+    f"systemctl --quiet is-active {' '.join(UNITS)} || exit {_NOT_THERE}; "
     f"journalctl --quiet --no-pager --output=cat --since=-{MINUTES}min "
-    + " ".join(f"--unit={unit}" for unit in _UNITS)
+    + " ".join(f"--unit={unit}" for unit in UNITS)
     + r" --grep='DHCP[A-Z]+\(|(vendor|user) class:|^[0-9.]+ [0-9]+ [0-9]+ /'"
 )
 _CLASS = re.compile(r"\b(\d+) (vendor|user) class: (.*)$")
