@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -30,6 +32,10 @@ from clusterwright.spec.nodeset import expand
 ADDRESS = "10.70.0.1{}"
 GPUS = ("gpu1", "gpu2", "gpu3")
 MAC = "0c:42:a1:00:00:0{}"
+PAGE = (Path(__file__).parents[2] / "docs/netboot.md").read_text()
+[SHOWN] = re.findall(
+    r"^```console\n(\$ clusterwright provision hall.*?)^```$", PAGE, re.DOTALL | re.MULTILINE
+)
 KILLED = """\
 import sys
 from clusterwright.cli import main
@@ -211,6 +217,17 @@ def test_what_machines_lack_is_said_at_its_line_and_at_once(floor: Floor) -> Non
     assert (Path(found["CW8190"]["file"]).name, found["CW8190"]["line"]) == ("machines.csv", 4)
 
 
+def test_what_the_page_shows_appears(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(floor.folder)
+    for address in ("127.0.7.1", "127.0.7.3"):
+        floor.hall.bmcs.change(address, power_state="On")
+    floor.certify("gpu1")
+    seen = ""
+    for command in re.findall(r"^\$ (.*)$", SHOWN, re.MULTILINE):
+        seen += f"$ {command}\n{floor.hall.run(*shlex.split(command)[1:])[1]}"
+    assert seen == SHOWN
+
+
 def test_without_any_image_there_is_nothing_to_start(floor: Floor) -> None:
     floor.describe("image: theirs,", "")
     assert floor.refused()["CW8300"]["path"] == "pools"
@@ -316,11 +333,15 @@ def test_a_run_that_was_killed_while_machines_boot_is_gone_on_with(floor: Floor)
 
 
 def test_a_run_that_was_killed_while_a_machine_ends_is_gone_on_with(floor: Floor) -> None:
-    floor.hall.bmcs.change("127.0.7.1", power_state="On", stubborn=True)
+    floor.asleep.add("gpu1")
+    assert floor.provision("gpu1", "--timeout", "0 s")[0] == 1
+    floor.hall.bmcs.change("127.0.7.1", stubborn=True)
     floor.killed_at("GracefulShutdown", "gpu1", "--yes")
+    floor.asleep.clear()
+    assert floor.steps("gpu1") == {"gpu1": "restart"}  # it still answers, and is the system from before
     floor.hall.bmcs.change("127.0.7.1", stubborn=False, power_state="Off")
     assert floor.provision("gpu1")[0] == 0  # it went off in the end, so nobody is asked
-    assert floor.orders("gpu1") == ["GracefulShutdown", "On"]
+    assert floor.orders("gpu1") == ["On", "GracefulShutdown", "On"]
 
 
 def test_one_whose_boot_device_is_refused_stays_off(floor: Floor) -> None:

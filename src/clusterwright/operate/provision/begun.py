@@ -12,7 +12,8 @@ from typing import Literal
 from clusterwright.operate.home import ClusterHome, write_atomically
 
 Phase = Literal["starting", "late"]
-"""`starting` is written before the order is given: one that is on then was started. `late`: it was waited for."""
+"""`starting` is written before the order is given: one that is on then was started.
+`late`: it was waited for long enough."""
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,7 @@ def unserved(site: OwnSite, nodes: Sequence[Node]) -> Iterator[Finding]:
         return
     said = run_on(site.targets[controller.name], _LISTED)
     if said.code:
-        what = (
-            "does not let clusterwright in, and is what machines boot from"
-            if said.code == NO_ANSWER
-            else f"{' and '.join(UNITS)} do not both run there"
-        )
-        remedy = f"Bootstrap it, then run `clusterwright up FILE {controller.name} --no-accept`"
-        yield Finding("CW8301", Where(path=controller.name), what, _UP if said.code != NO_ANSWER else remedy)
+        yield _silent(controller.name) if said.code == NO_ANSWER else _idle(controller.name)
         return
     listed = [line.split() for line in said.output.splitlines()]
     scripts = {words[1]: words[0] for words in listed if len(words) == 2}
@@ -50,6 +44,16 @@ def unserved(site: OwnSite, nodes: Sequence[Node]) -> Iterator[Finding]:
             lacks.setdefault(f"{ROOT}/{image} is not on {controller.name}", []).append(node.name)
     for what, names in lacks.items():
         yield Finding("CW8302", Where(path=fold(names)), what, _UP)
+
+
+def _silent(controller: str) -> Finding:
+    what = "does not let clusterwright in, and is what machines boot from"
+    remedy = f"Run `clusterwright bootstrap FILE {controller}`, then `clusterwright up FILE --no-accept`"
+    return Finding("CW8301", Where(path=controller), what, remedy)
+
+
+def _idle(controller: str) -> Finding:
+    return Finding("CW8301", Where(path=controller), f"{' and '.join(UNITS)} do not both run there", _UP)
 
 
 def _scripts(site: OwnSite, nodes: Sequence[Node]) -> Iterator[tuple[Node, str, str]]:
