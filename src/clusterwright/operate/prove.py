@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -94,16 +93,3 @@ def _own_steps(
 
 def _full_name(unit: str) -> str:
     return unit if "." in unit else f"{unit}.service"
-
-
-def was_accepted(home: ClusterHome) -> bool:
-    """Whether the last run of the gates found nothing wrong."""
-    try:
-        return bool(json.loads((home.reports / "accept.json").read_text())["accepted"])
-    except (FileNotFoundError, ValueError, KeyError):
-        return False
-
-
-def doubt(home: ClusterHome) -> None:
-    """Forget the last acceptance: what it proved is about to change."""
-    (home.reports / "accept.json").unlink(missing_ok=True)

@@ -21,8 +21,8 @@ from clusterwright.finding import Finding, Refused, Where
 from clusterwright.operate.admit import admit, keep_out
 from clusterwright.operate.configure import configure
 from clusterwright.operate.need import Need, wishes
-from clusterwright.operate.prove import doubt
 from clusterwright.operate.queue import Queue
+from clusterwright.operate.verdict import doubt
 from clusterwright.operate.work import Work
 from clusterwright.spec.nodeset import fold
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clusterwright.finding import Refused
-from clusterwright.operate.backup.program import overview
 from clusterwright.operate.cluster import Cluster
-from clusterwright.operate.prove import was_accepted
-from clusterwright.operate.pull.proof import proof_in
-from clusterwright.operate.pull.reports import NodeReport, Reports, host_keys
 from clusterwright.operate.queue import Queue
+from clusterwright.operate.verdict import was_accepted
+
+if TYPE_CHECKING:
+    from clusterwright.operate.pull.reports import NodeReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class ClusterStatus:
 
 
 def status(cluster: Cluster) -> ClusterStatus:
-    """Look, and change nothing."""
+    """Look, and change nothing. What only some clusters have is loaded for those alone."""
     handoff, existing = cluster.handoff, cluster.machines.existing()
     queue = cluster.queue()
     states = queue.states()
@@ -91,6 +92,8 @@ def status(cluster: Cluster) -> ClusterStatus:
 
 
 def _backups(queue: Queue) -> tuple[str, bool]:
+    from clusterwright.operate.backup.program import overview
+
     try:
         found = overview(queue.controller)
     except Refused as refusal:
@@ -99,6 +102,9 @@ def _backups(queue: Queue) -> tuple[str, bool]:
 
 
 def _reports(cluster: Cluster) -> tuple[Mapping[str, NodeReport], str]:
+    from clusterwright.operate.pull.proof import proof_in
+    from clusterwright.operate.pull.reports import Reports, host_keys
+
     store, keys = cluster.machines.store(cluster.handoff, serve=False), host_keys(cluster.targets)
     proof = proof_in(store, cluster.handoff, keys)
     return Reports(store, keys).now(), proof.words if proof else ""

@@ -19,13 +19,14 @@ from clusterwright.operate.course import NO_WISHES, Course, Wishes, course_of, r
 from clusterwright.operate.disturb import queue_of
 from clusterwright.operate.netboot.images import served, swept
 from clusterwright.operate.outcome import Outcome
-from clusterwright.operate.prove import doubt, prove, prove_within, was_accepted
+from clusterwright.operate.prove import prove, prove_within
 from clusterwright.operate.pull.converge import Pulling
 from clusterwright.operate.pull.proof import Proof, Waiting
 from clusterwright.operate.pull.reports import host_keys
 from clusterwright.operate.queue import ROLL
 from clusterwright.operate.roll import Rolling, empty, held_back, outlasted
 from clusterwright.operate.source import Source, copy
+from clusterwright.operate.verdict import doubt, was_accepted
 from clusterwright.operate.work import Work, begun
 
 

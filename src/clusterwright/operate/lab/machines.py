@@ -6,21 +6,16 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
+from typing import TYPE_CHECKING
 
 from clusterwright.catalog.distributions import distribution
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding
 from clusterwright.handoff import Handoff, Node
-from clusterwright.handoff.software import MIRROR
-from clusterwright.operate.lab.hardware import simulated_hardware
-from clusterwright.operate.lab.shares import lab_shares
-from clusterwright.operate.lab.vendors import VENDOR_FOLDER, simulated_vendors
 from clusterwright.operate.machines import Install
 from clusterwright.operate.pull.folder import Folder
 from clusterwright.operate.pull.store import Store
-from clusterwright.plan.model import Ground
-from clusterwright.plan.software import Lock
 from clusterwright.providers.lab import damage
 from clusterwright.providers.lab import ssh as lab_ssh
 from clusterwright.providers.lab.cgroup import cgroup_facts
@@ -32,10 +27,16 @@ from clusterwright.providers.lab.logs import logs
 from clusterwright.providers.lab.machine import Bind, LabNode
 from clusterwright.providers.lab.rootfs import Base, OnEvent
 
+if TYPE_CHECKING:
+    from clusterwright.plan.model import Ground
+    from clusterwright.plan.software import Lock
+
 
 @dataclass(frozen=True)
 class LabMachines:
-    """One lab. `sites` are the names that its one network is divided among."""
+    """One lab. `sites` are the names that its one network is divided among.
+
+    What makes machines is loaded by those who make some: a command on a node is not to wait for it."""
 
     name: str
     sites: tuple[str, ...]
@@ -49,6 +50,9 @@ class LabMachines:
         return missing(self.home)
 
     def ground(self, lock: Lock) -> Mapping[str, Ground]:
+        from clusterwright.operate.lab.vendors import simulated_vendors
+        from clusterwright.plan.model import Ground
+
         subnet = self._lab.reserve().subnet
         parts = subnet.subnets(prefixlen_diff=(len(self.sites) - 1).bit_length())
         facts, mirror = cgroup_facts(), simulated_vendors(lock, self.home)
@@ -85,11 +89,17 @@ class LabMachines:
 
     def _binds(self, handoff: Handoff) -> list[Bind]:
         """All repositories, so that a node that runs sees those that are made later."""
+        from clusterwright.handoff.software import MIRROR
+        from clusterwright.operate.lab.vendors import VENDOR_FOLDER
+
         return [Bind(self.home.vendor, VENDOR_FOLDER)] if MIRROR in handoff.software["repositories"] else []
 
     def _ensure(
         self, handoff: Handoff, nodes: Iterable[Node], key: str, report: Report, user_data: str
     ) -> Mapping[str, Target]:
+        from clusterwright.operate.lab.hardware import simulated_hardware
+        from clusterwright.operate.lab.shares import lab_shares
+
         base = _base(handoff)
         found = self._lab.ensure(
             [
