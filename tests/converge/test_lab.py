@@ -16,15 +16,15 @@ from clusterwright.converge.result import Converged
 from clusterwright.converge.target import Target
 from clusterwright.converge.verify import verify
 from clusterwright.event import Event
-from clusterwright.handoff import from_plan
+from clusterwright.operate.configure import install
+from clusterwright.operate.desired import Desired
+from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.lab.machines import LabMachines
+from clusterwright.operate.prepare import described, prepare
 from clusterwright.operate.remote import run_on
-from clusterwright.plan import plan
-from clusterwright.plan.software import Lock
+from clusterwright.operate.source import Source
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
-from clusterwright.render import render
-from clusterwright.spec.load import loads
 
 pytestmark = pytest.mark.lab
 
@@ -48,7 +48,6 @@ echo hello > /etc/motd
 echo changed
 """
 SECRET = b"0123456789abcdef-never-in-a-record" * 8
-NO_LOCK = Lock("debian-13", {}, {}, {})
 KEYS = {"/etc/slurm/slurm.key": SECRET}
 
 
@@ -64,29 +63,20 @@ class Ground:
     runs: int = 0
 
     def build(self) -> None:
-        self.handoff = from_plan(plan(loads(DESCRIPTION).spec, ground=self.machines.ground(NO_LOCK)))
-        bundle = Bundle(self.handoff, render(self.handoff), KEYS)
-        self.wanted = bundle.all()
-        [image] = bundle.images()
-        key = image.kind.digest[:16]
+        file = self.folder / "cluster.yaml"
+        file.write_text(DESCRIPTION)
+        description = described(Source(file))
+        prepared = prepare(description, ground=self.machines.ground(description.lock))
+        self.handoff = prepared.handoff
+        home = ClusterHome(self.handoff.name, self.folder / "home")
+        desired = Desired(home, self.handoff, prepared.files, self.folder)
+        self.wanted = Bundle(self.handoff, prepared.files, KEYS, desired.attachments).all()
+        [(key, image)] = desired.images.items()
+        report = self.events.append
         self.machines.ensure_image(
-            self.handoff,
-            key,
-            lambda builder: self.bake(builder, Wanted(builder.name, image.kind)),
-            self.events.append,
+            self.handoff, key, lambda builder: install(desired, image, builder, report), report
         )
-        self.targets = self.machines.ensure(self.handoff, dict.fromkeys(image.nodes, key), self.events.append)
-
-    def bake(self, builder: Target, image: Wanted) -> None:
-        done = push(
-            self.handoff,
-            [builder],
-            {builder.name: image},
-            run_dir=self.folder / "bake",
-            report=self.events.append,
-            phase="install",
-        )
-        assert done.ok, done
+        self.targets = self.machines.ensure(self.handoff, dict.fromkeys(image.nodes, key), report)
 
     def push(self, *nodes: str, phase: str = "configure", check: bool = False) -> Converged:
         self.runs += 1
