@@ -9,12 +9,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from clusterwright.operate.cluster import Cluster
+from clusterwright.operate.session import ssh_argv
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.network import lab_key
 
@@ -52,9 +56,12 @@ class Desk:
         file.write_text(text)
         return file
 
-    def start(self, *words: str, errors: int = subprocess.STDOUT) -> subprocess.Popen[str]:
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return self._start([str(Path(sys.executable).with_name("clusterwright")), *words])
+
+    def _start(self, argv: Sequence[str], errors: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*self.inside, str(Path(sys.executable).with_name("clusterwright")), *words],
+            [*self.inside, *argv],
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -65,14 +72,16 @@ class Desk:
         )
 
     def run(self, *words: str, code: int = 0, timeout: float = 1800) -> str:
+        return self._ended(self.start(*words), f"clusterwright {' '.join(words)}", code, timeout)
+
+    def _ended(self, process: subprocess.Popen[str], what: str, code: int = 0, timeout: float = 1800) -> str:
         """One that takes too long is ended, as it holds the cluster."""
-        process = self.start(*words)
         try:
-            output, _ = process.communicate(timeout=timeout)
+            output, errors = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             self.kill(process)
             raise
-        assert process.returncode == code, f"clusterwright {' '.join(words)} → {process.returncode}\n{output}"
+        assert process.returncode == code, f"{what} → {process.returncode}\n{output}{errors or ''}"
         return output
 
     def outcome(self, *words: str, code: int = 0) -> Any:
@@ -125,18 +134,25 @@ class Desk:
 
     def as_user(self, *command: str, cluster: str = "story") -> str:
         """What a command of a user's prints on the login node; what srun says of waiting is none of it."""
-        process = self.start("ssh", cluster, "--user", "ada", "--", *command, errors=subprocess.PIPE)
-        output, errors = process.communicate(timeout=1800)
-        assert process.returncode == 0, f"{' '.join(command)} → {process.returncode}\n{output}{errors}"
-        return output
+        argv = self._ssh(cluster, None, command, "ada")
+        return self._ended(self._start(argv, subprocess.PIPE), " ".join(command))
 
-    def on(self, node: str, script: str, code: int = 0) -> str:
+    def on(self, node: str, script: str, code: int = 0, cluster: str = "story") -> str:
         """What a shell script prints on a node, as root."""
-        return self.run("ssh", "story", node, "--", "sh", "-c", script, code=code)
+        process = self._start(self._ssh(cluster, node, ("sh", "-c", script)))
+        return self._ended(process, f"{node}: {script}", code)
 
-    def cut_power(self, node: str) -> None:
+    def _ssh(
+        self, cluster: str, node: str | None, command: Sequence[str], user: str | None = None
+    ) -> list[str]:
+        """What `clusterwright ssh` becomes; its own start costs more than most of what is looked at."""
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("XDG_STATE_HOME", str(self.state))
+            return ssh_argv(Cluster.named(cluster), node, command, user)
+
+    def cut_power(self, node: str, cluster: str = "story") -> None:
         """The node ends at once; whether SSH still sees that is chance."""
-        self.start("ssh", "story", node, "--", "systemctl", "poweroff", "--force", "--force").communicate()
+        self.start("ssh", cluster, node, "--", "systemctl", "poweroff", "--force", "--force").communicate()
 
     def running(self) -> set[str]:
         """Jobs that run now."""

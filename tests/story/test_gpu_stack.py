@@ -148,7 +148,7 @@ def test_a_newer_driver_disturbs_no_job_unasked(desk: Desk) -> None:
 def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) -> None:
     """The first node fails and stops it; then it is killed on its way; then it comes through."""
     options = ("--parsable", "--array=1-400%2", "--exclusive", "--gres=gpu:8")
-    array = desk.as_user("sbatch", *options, "--wrap=sleep 2").strip()
+    array = desk.as_user("sbatch", *options, "--wrap=sleep 4").strip()
     before = {node: desk.booted(node) for node in ("login", "gpu-001", "gpu-002")}
 
     first = desk.until("Install every package", "up", "cluster.yaml", "--roll", "--json")

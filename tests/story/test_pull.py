@@ -30,6 +30,7 @@ users:
 """
 WITH_BOB = PULLED + "  bob: {uid: 2002}\n"
 WITH_STEP = WITH_BOB + "hooks: [{at: after-configure, run: step.sh, pools: [gpu]}]\n"
+WITH_CPU = WITH_STEP.replace("users:", "  cpu: {roles: compute, machine: lab-small}\nusers:")
 SHARE = "storage: {shares: {/data: {kind: nfs, server: filer, export: /export/data}}}\n"
 AGENT = "/usr/lib/clusterwright/pull"
 
@@ -62,7 +63,7 @@ def serial(desk: Desk) -> int:
 
 
 def on(desk: Desk, node: str, script: str, code: int = 0) -> str:
-    return desk.run("ssh", "pulled", node, "--", "sh", "-c", script, code=code)
+    return desk.on(node, script, code, "pulled")
 
 
 def states(desk: Desk) -> dict[str, str]:
@@ -217,37 +218,38 @@ def test_bad_bundle_stops_at_the_canary_and_the_next_good_one_goes_through(desk:
 def test_added_node_of_a_stock_image_makes_itself_and_touches_no_other(desk: Desk) -> None:
     since = "systemctl show --property=InvocationID slurmd munge ssh"
     started = on(desk, "gpu-001", since)
-    text = WITH_STEP.replace("count: 2", "count: 3")
-    desk.describe(text)
-    stock_image.machine(desk, "gpu-003")
-    desk.run("node", "add", "cluster.yaml", "gpu-003")
+    desk.describe(WITH_CPU)
+    stock_image.machine(desk, "cpu")
+    desk.run("node", "add", "cluster.yaml", "cpu")
     assert on(desk, "gpu-001", since) == started
-    assert states(desk)["gpu-003"] == "accepted"
+    assert states(desk)["cpu"] == "accepted"
     python = "ls -d /usr/lib/clusterwright/python /var/lib/clusterwright/pull/python 2>/dev/null || true"
     assert on(desk, "gpu-001", python) == "/usr/lib/clusterwright/python\n", "its image brings it"
-    assert on(desk, "gpu-003", python) == "/var/lib/clusterwright/pull/python\n"
+    assert on(desk, "cpu", python) == "/var/lib/clusterwright/pull/python\n"
 
 
 def test_a_share_that_is_added_late_reaches_nodes_that_run(desk: Desk) -> None:
     since = "cut -d' ' -f22 /proc/1/stat; systemctl show --property=InvocationID slurmd"
     started = on(desk, "gpu-002", since)
-    desk.describe(WITH_STEP.replace("count: 2", "count: 3") + SHARE)
+    desk.describe(WITH_CPU + SHARE)
     desk.run("up", "cluster.yaml", "--no-accept")
     on(desk, "gpu-002", "mountpoint /data && echo written there > /data/file")
-    assert on(desk, "gpu-003", "cat /data/file") == "written there\n"
+    assert on(desk, "cpu", "cat /data/file") == "written there\n"
     assert on(desk, "gpu-002", since) == started
 
 
 def test_what_disturbs_jobs_goes_from_node_to_node_and_no_job_is_lost(desk: Desk) -> None:
     other = SHARE.replace("export/data", 'export/data, options: "vers=4.2,hard"')
-    desk.describe(WITH_STEP.replace("count: 2", "count: 3") + other)
-    options = "--uid=bob --chdir=/tmp --output=/dev/null --array=1-900%3 --exclusive --gres=gpu:8"
-    array = on(desk, "controller", f"sbatch --parsable {options} --wrap='sleep 1'").strip()
+    desk.describe(WITH_CPU + other)
+    options = "--uid=bob --chdir=/tmp --output=/dev/null --array=1-900%2 --exclusive --gres=gpu:8"
+    array = on(desk, "controller", f"sbatch --parsable {options} --wrap='sleep 3'").strip()
     on(desk, "controller", "until squeue --noheader --states=R | grep -q .; do sleep 0.2; done")
     assert "CW8055 " in desk.run("up", "cluster.yaml", "--roll", "--failures", "1", code=2)
     desk.run("up", "cluster.yaml", "--roll", "--no-accept")
-    rolled = ("gpu-001", "gpu-002", "gpu-003")
-    assert turns(desk) == [(node, step) for node in rolled for step in ("reason", "state")]
+    taken = turns(desk)
+    for pool in (("gpu-001", "gpu-002"), ("cpu",)):
+        in_turn = [(node, step) for node in pool for step in ("reason", "state")]
+        assert [turn for turn in taken if turn[0] in pool] == in_turn
     # slurmctld tells slurmdbd of what has ended in the background.
     ended = f"sacct -X --allusers --noheader --format=State --jobs={array}"
     wait = f"while {ended} | grep -qE 'PENDING|RUNNING'; do sleep 0.3; done"
@@ -262,7 +264,7 @@ def turns(desk: Desk) -> list[tuple[str, str]]:
     journal = "journalctl --sync; journalctl --unit=slurmctld --output=cat"
     held: set[str] = set()
     found = []
-    for row in on(desk, "controller", f"{journal} | grep -oE 'node gpu-00[1-3] ({words})'").splitlines():
+    for row in on(desk, "controller", f"{journal} | grep -oE 'node (cpu|gpu-00[12]) ({words})'").splitlines():
         _, node, step, *_ = row.split()
         if step == "reason" or node in held:
             found.append((node, step))

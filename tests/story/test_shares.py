@@ -80,7 +80,7 @@ def test_a_share_that_comes_hours_late_brings_its_node_back_by_itself(desk: Desk
     _on(desk, "gpu2", SOONER)
     for number in range(4):
         desk.run("node", "break", LAB, "gpu2", "share-away", "--number", str(number))
-    desk.start("ssh", LAB, "gpu2", "--", "systemctl", "poweroff", "--force", "--force").communicate()
+    desk.cut_power("gpu2", LAB)
     failed = desk.outcome("up", "--lab", "cluster.yaml", code=1)["nodes"]["gpu2"]["message"]
     assert "mount.lustre" in failed and "Is the MGS running?" in failed
     said = _on(desk, "gpu2", f"{TRIED}; systemctl is-active slurmd; cat /run/clusterwright/gate.json")
@@ -106,4 +106,4 @@ def _as_ada(desk: Desk, command: str) -> str:
 
 
 def _on(desk: Desk, node: str, script: str, code: int = 0) -> str:
-    return desk.run("ssh", LAB, node, "--", "sh", "-c", script, code=code)
+    return desk.on(node, script, code, LAB)
