@@ -256,3 +256,13 @@ def test_a_dependency_has_the_version_that_the_lock_names() -> None:
     assert {package.version for package in made if package.name == "libfabric1-aws"} == {own}
     [tool] = [package for package in made if package.name == "libfabric-aws-bin"]
     assert tool.depends == (f"libfabric1-aws (= {own})",)
+
+
+def test_packages_of_one_release_share_what_they_depend_on(tmp_path: Path) -> None:
+    """Of ROCm on Ubuntu 24.04 one package's version is known, and one's is made up here."""
+    exact = "7.2.4.70204-93~24.04"
+    made = packages([Wanted("rocm", "7.2.4", "rocm"), Wanted("rocm", "7.2.4", "rocm-core", exact)])
+    served = build(made, tmp_path / "vendor", tmp_path / "key")
+    assert apt(tmp_path / "root", served, "update").returncode == 0
+    both = apt(tmp_path / "root", served, "install", "--simulate", "rocm", f"rocm-core={exact}")
+    assert both.returncode == 0, both.stdout
