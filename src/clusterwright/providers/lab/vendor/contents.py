@@ -52,8 +52,8 @@ def packages(wanted: Iterable[Wanted], architecture: str = "amd64") -> tuple[Ven
             continue
         words = _words(each, architecture) | (_read_off(row.pattern, each.package) if row else {})
         names = [_filled(name, words) for name in row.depends] if row else []
-        # A package may have a version of its own, as libfabric has in Amazon's installer; two that are told of
-        # differently, as `rocm` and `rocm-core` are, share what they depend on.
+        # A package may have a version of its own, as libfabric has in Amazon's installer. What two depend on
+        # has one, also where a source tells the version of one of them only (`rocm` and `rocm-core`).
         depends = {name: named.setdefault((each.release, name), version) for name in names}
         carries = tuple(_filled(entry, words) for entry in row.carries) if row else ()
         found[each.package, version] = VendorPackage(
