@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from itertools import combinations, pairwise
 from string import Formatter
 
@@ -11,6 +12,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from clusterwright.catalog.archives import archive, archives
 from clusterwright.catalog.machines import gpu_models, machines
 from clusterwright.catalog.software import accepts, catalog
 from clusterwright.catalog.software_rows import Package, Release
@@ -211,6 +213,38 @@ def test_repositories_can_be_reached_and_checked() -> None:
         assert re.match(r"(ar\+)?https://[a-z]", row.url) and "{" not in row.url, row.name
         assert not row.key_url or row.key_url.startswith("https://"), row.name
         assert re.fullmatch(r"([0-9A-F]{40})?", row.fingerprint), row.name
+
+
+def test_archives_stand_for_what_is_no_repository_and_have_each_of_its_packages() -> None:
+    there = list(catalog().repositories)
+    for one in archives():
+        assert re.fullmatch(r"([0-9a-f]{64})?", one.sha256), one
+        assert bool(one.sha256) != bool(one.signature) and bool(one.folder) == bool(one.signature), one
+        assert one.source and one.date, one
+        named = [row for row in there if fnmatch(row.name, one.repository)]
+        assert one.distributions <= {name for row in named for name in row.distributions}, one
+        for row in named:
+            assert not row.suite and (row.fingerprint or one.sha256), row.name
+            assert row.url.endswith(".tar.gz" if one.folder else "/"), row.name
+    for row in catalog().packages:
+        for distribution in row.distributions:
+            for architecture in ARCHITECTURES:
+                found = archive(row.repository, distribution, architecture) if row.repository else None
+                if found:
+                    names = [name.rpartition("/")[2] for name in found.files]
+                    files = (f"{row.package}_1_amd64.deb", f"{row.package}-1-1.x86_64.rpm")
+                    fits = any(fnmatch(file, name) for file in files for name in names)
+                    assert fits or f"{row.package}_" in " ".join(names), (row.package, found)
+
+
+def test_no_two_archives_are_of_one_place() -> None:
+    places = [
+        (one.repository, distribution, architecture)
+        for one in archives()
+        for distribution in one.distributions
+        for architecture in one.architectures
+    ]
+    assert len(places) == len(set(places))
 
 
 def test_traits_are_of_machines() -> None:

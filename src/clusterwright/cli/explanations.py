@@ -21,6 +21,7 @@ class Explanation:
 
 _LAYERS = ("spec", "plan", "handoff", "render", "accept", "providers", "operate")
 _PARTS = (
+    "operate.archives",
     "operate.backup",
     "operate.bmc",
     "operate.inventory",
