@@ -28,7 +28,7 @@ def software_section(plan: ClusterPlan) -> dict[str, Any]:
         "images": _images(wishes, plan.lock),
         "monitoring": wishes.monitoring,
         "stacks": _stacks(plan.lock, mirror),
-        "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock),
+        "repositories": _mirrored(plan.lock, mirror) if mirror else _vendors(plan.lock.repositories),
         **({"treatments": treatments} if (treatments := _treatments(plan)) else {}),
         **({"module_signing": wishes.module_signing.model_dump()} if wishes.module_signing else {}),
     }
@@ -94,7 +94,7 @@ def _stacks(lock: Lock, mirror: Mirror | None) -> dict[str, Any]:
                 "packages": dict(row.packages),
                 "services": list(row.services),
                 "hold": list(row.hold),
-                "repository": MIRROR if mirror and row.repository != DISTRIBUTION else row.repository,
+                "repository": MIRROR if mirror and _is_in(mirror, row) else row.repository,
             }
             for component, row in rows.items()
             if row.packages
@@ -104,10 +104,10 @@ def _stacks(lock: Lock, mirror: Mirror | None) -> dict[str, Any]:
     }
 
 
-def _vendors(lock: Lock) -> dict[str, Any]:
+def _vendors(repositories: Mapping[str, Mapping[str, Source]]) -> dict[str, Any]:
     return {
         name: {architecture: _vendor(source) for architecture, source in rows.items()}
-        for name, rows in lock.repositories.items()
+        for name, rows in repositories.items()
     }
 
 
@@ -132,4 +132,8 @@ def _mirrored(lock: Lock, mirror: Mirror) -> dict[str, Any]:
         "fingerprint": None,
     }
     architectures = sorted(set(lock.architectures.values()))
-    return {MIRROR: dict.fromkeys(architectures, row)} if architectures else {}
+    return {MIRROR: dict.fromkeys(architectures, row), **_vendors(mirror.beside)} if architectures else {}
+
+
+def _is_in(mirror: Mirror, row: Locked) -> bool:
+    return row.repository != DISTRIBUTION and row.repository not in mirror.beside

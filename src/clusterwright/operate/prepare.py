@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from clusterwright.bundle.archives import source_of
 from clusterwright.checks import check
 from clusterwright.finding import Finding, Refused, Severity
 from clusterwright.handoff import Handoff, from_plan
@@ -70,9 +71,16 @@ def ground_of(applied: Handoff) -> Mapping[str, Ground]:
 
 
 def _mirror_of(applied: Handoff) -> Mirror | None:
-    rows = applied.software["repositories"].get(MIRROR, {}).values()
-    row = next(iter(rows), None)
-    return Mirror(row["url"], row["suite"], tuple(row["components"]), row["key"]) if row else None
+    repositories = applied.software["repositories"]
+    row = next(iter(repositories.get(MIRROR, {}).values()), None)
+    if row is None:
+        return None
+    beside = {
+        name: {one: source for one in rows if (source := source_of(applied, (name, one)))}
+        for name, rows in repositories.items()
+        if name != MIRROR
+    }
+    return Mirror(row["url"], row["suite"], tuple(row["components"]), row["key"], beside)
 
 
 def described(source: Source) -> Described:

@@ -10,7 +10,7 @@ from clusterwright.catalog.hardware import Hardware
 from clusterwright.plan.cost import Cost
 
 if TYPE_CHECKING:
-    from clusterwright.plan.software.lock import Lock
+    from clusterwright.plan.software.lock import Lock, Source
     from clusterwright.spec.cluster import ClusterSpec
 
 
@@ -23,6 +23,8 @@ class Mirror:
     components: tuple[str, ...]
     key: str
     """Path of the public key that signs it, absolute or beside the description."""
+    beside: Mapping[str, Mapping[str, Source]] = field(default_factory=dict)
+    """What no repository has, by its name and by architecture: a lab plays the archives of vendors, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,12 +41,12 @@ def sign(home: Path, release: Path) -> None:
         _gpg(ring, _SIGNED, "--armor", "--detach-sign", "--output", signature, str(release))
 
 
-def sign_detached(home: Path, file: Path) -> None:
-    """`FILE.asc` beside a file, as dnf looks for it."""
+def sign_detached(home: Path, file: Path, suffix: str = ".asc") -> None:
+    """`FILE.asc` beside a file, as dnf looks for it; or what a vendor calls its signatures."""
     public_key(home)
     with _keyring() as ring:
         _gpg(ring, _CREATED, "--import", str(home / "secret.asc"))
-        _gpg(ring, _SIGNED, "--armor", "--detach-sign", "--output", f"{file}.asc", str(file))
+        _gpg(ring, _SIGNED, "--armor", "--detach-sign", "--output", f"{file}{suffix}", str(file))
 
 
 @contextmanager
