@@ -14,6 +14,7 @@ from clusterwright.catalog.distributions import Distribution, distribution
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.handoff import Handoff
+from clusterwright.operate.archives.gather import gather
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline import origins, suites, wheels
 from clusterwright.operate.offline.apt import Apt, Archive, Origin
@@ -161,14 +162,28 @@ def _read(work: _Work, apt: Apt, release: Distribution) -> list[Origin]:
     security = _security(work.wishes, release)
     others = work.subject.vendors(_PROCESSORS[apt.architecture], (work.cache / "keys").resolve())
     work.find(others.findings)
+    handed_out = _handed_out(work, apt.architecture)
     by_hand = origins.added(work.wishes.out / origins.ADDED)
-    for origin in filter(None, [security, *others.found, by_hand]):
+    for origin in filter(None, [security, *others.found, *handed_out, by_hand]):
         try:
             apt.update(origin)
             known.append(origin)
         except Failed as failed:
             work.find([origins.silent(origin, failed)])
     return known
+
+
+def _handed_out(work: _Work, architecture: str) -> Iterator[Origin]:
+    """The verified packages of what vendors have in no repository."""
+    for asked in work.subject.archives(_PROCESSORS[architecture]):
+        try:
+            packages = gather([asked], (work.cache / "keys").resolve(), work.report)
+        except Refused as refused:
+            work.find(refused.findings)
+            continue
+        files = {file.name: Path(packages.store / file.sha256) for file in packages.files[asked.taken]}
+        name = asked.taken[0]
+        yield origins.of_files(name, files, work.cache / architecture / "handed-out" / name)
 
 
 def _security(wishes: Wishes, release: Distribution) -> Origin | None:

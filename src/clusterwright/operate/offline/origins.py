@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,11 +64,16 @@ def _of_this_machine(distribution: Distribution) -> str:
     raise Refused([_finding("CW8024", DISTRIBUTION, what, "Name a mirror that has them with --from")])
 
 
-def of_vendors(repositories: Mapping[str, Mapping[str, Source]], processor: str, keys: Path) -> Origins:
-    """Each vendor's repository whose key is the one that the catalog knows."""
+def of_vendors(
+    repositories: Mapping[str, Mapping[str, Source]],
+    processor: str,
+    keys: Path,
+    archives: Collection[str] = (),
+) -> Origins:
+    """Each vendor's repository whose key is the one that the catalog knows; `archives` are none."""
     origins = Origins()
     for name, rows in sorted(repositories.items()):
-        if processor not in rows:
+        if processor not in rows or name in archives:
             continue
         source = rows[processor]
         if not (source.suite and source.key_url):
@@ -91,12 +97,25 @@ def of_vendors(repositories: Mapping[str, Mapping[str, Source]], processor: str,
     return origins
 
 
+def of_files(name: str, files: Mapping[str, Path], folder: Path) -> Origin:
+    """Packages that were verified one by one, by the names of their files: a repository of this machine."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file_name, file in files.items():
+        shutil.copyfile(file, folder / file_name)
+    return _flat(name, folder)
+
+
 def added(folder: Path) -> Origin | None:
     """Packages that somebody put there by hand."""
     if not any(folder.glob("*.deb")):
         return None
+    return _flat(ADDED, folder)
+
+
+def _flat(name: str, folder: Path) -> Origin:
     write_atomically(folder / "Packages", run(["apt-ftparchive", "packages", "."], folder=folder))
-    return Origin(ADDED, f"file:{folder.resolve()}", ("./",), (), None)
+    return Origin(name, f"file:{folder.resolve()}", ("./",), (), None)
 
 
 def silent(origin: Origin, reason: Failed) -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from clusterwright.catalog.container_images import Image
 from clusterwright.finding import Finding, Where
 from clusterwright.handoff import Handoff
+from clusterwright.operate.archives.asked import Asked, of_lock
 from clusterwright.operate.offline.apt import Origin
 from clusterwright.operate.offline.origins import Origins, of_vendors
 from clusterwright.operate.prepare import Described, prepare
@@ -33,9 +34,17 @@ class Subject:
     architecture: str | None = None
     """Of every node of a lab: the host's, whatever its machine types say."""
 
+    def archives(self, processor: str) -> list[Asked]:
+        """What its vendors hand out in no repository; in a lab the packages in it are the host's."""
+        if self.simulated is None:
+            return of_lock(self.lock, processor, self.lock.repositories)
+        machines = {one for rows in self.simulated.beside.values() for one in rows}
+        return [asked for one in sorted(machines) for asked in of_lock(self.lock, one, self.simulated.beside)]
+
     def vendors(self, processor: str, keys: Path) -> Origins:
         if self.simulated is None:
-            return of_vendors(self.lock.repositories, processor, keys)
+            archives = {asked.taken[0] for asked in self.archives(processor)}
+            return of_vendors(self.lock.repositories, processor, keys, archives)
         key = Path(self.simulated.key)
         return Origins([Origin("simulated", f"file:{key.parent}", (self.simulated.suite,), (), key)])
 
