@@ -13,6 +13,7 @@ description:
   - M(ansible.builtin.apt) reads every pin anew for each package. On Debian 13 with the pins of a GPU's stack
     that is a third of a second each, 15 of the 16 seconds of a run over 43 packages that changes nothing.
   - Finishes first what a killed C(dpkg) left half done. Never downgrades.
+  - Packages that no repository has are read from a folder, with the version that they have there.
 author: The clusterwright authors
 attributes:
   check_mode:
@@ -27,6 +28,10 @@ options:
     type: list
     elements: str
     required: true
+  folder:
+    description: Where packages lie that no repository has. Of a name that is wanted without a version, it is
+      the version there.
+    type: path
   lists_valid_seconds:
     description: Package lists older than that are fetched before anything is installed.
     type: int
@@ -54,6 +59,7 @@ installed:
 
 import contextlib
 import fnmatch
+import glob
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -94,6 +100,19 @@ def look(module: AnsibleModule) -> tuple[Mapping[str, set], bool]:
 def is_there(wanted: str, found: Mapping[str, set]) -> bool:
     name, _, version = wanted.partition("=")
     return any(not version or fnmatch.fnmatchcase(one, version) for one in found.get(name, ()))
+
+
+def from_folder(module: AnsibleModule) -> tuple[list, list]:
+    """What is wanted, with the versions of the folder's files; and how apt is told of these."""
+    wishes, folder = module.params["packages"], module.params["folder"]
+    files = sorted(glob.glob(f"{glob.escape(folder)}/*.deb")) if folder else []
+    found = {}
+    for file in files:
+        if os.path.basename(file).partition("_")[0] in wishes:
+            _, said, _ = module.run_command(["dpkg-deb", "--field", file, "Version"], check_rc=True)
+            found[os.path.basename(file).partition("_")[0]] = said.strip()
+    wanted = [f"{wish}={found[wish]}" if wish in found else wish for wish in wishes]
+    return wanted, [word for file in files for word in ("--with-source", file)]
 
 
 @contextlib.contextmanager
@@ -145,6 +164,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "packages": {"type": "list", "elements": "str", "required": True},
+            "folder": {"type": "path"},
             "lists_valid_seconds": {"type": "int", "default": 3600},
             "lock_seconds": {"type": "int", "default": 300},
         },
@@ -152,7 +172,8 @@ def main() -> None:
     )
     module.run_command_environ_update = SILENT
     found, unfinished = look(module)
-    missing = [wish for wish in module.params["packages"] if not is_there(wish, found)]
+    wishes, sources = from_folder(module)
+    missing = [wish for wish in wishes if not is_there(wish, found)]
     if not module.check_mode:
         with nothing_starts() if missing or unfinished else contextlib.nullcontext():
             if unfinished:
@@ -161,7 +182,7 @@ def main() -> None:
                 refresh(module)
                 wait = f"DPkg::Lock::Timeout={module.params['lock_seconds']}"
                 held = ("--no-install-recommends", "--allow-change-held-packages")
-                run(module, [*APT, *DPKG, "-o", wait, "install", *held, *missing])
+                run(module, [*APT, *DPKG, "-o", wait, *sources, "install", *held, *missing])
         keep(module)
     names = [wish.partition("=")[0] for wish in missing]
     before = "".join(

@@ -33,7 +33,7 @@ site:
     s3_endpoint: vpce-0123456789abcdef0
 pools:
   head: {roles: [controller, login], machine: m7i.large}
-  gpu: {roles: compute, machine: g5.8xlarge, nodes: "gpu[1-2]"}
+  gpu: {roles: compute, machine: g5.4xlarge, nodes: "gpu[1-2]"}
 """
 DOOR = r"""#!/bin/sh
 # Slurm with one node, behind a cloud's door: the last word is the command.

@@ -175,6 +175,27 @@ def test_a_build_that_no_repository_has_is_told_in_apt_s_words(node: Node) -> No
     assert said["failed"] and "E: Version '3' for 'tool' was not found" in said["msg"]
 
 
+def test_what_no_repository_has_comes_from_a_folder_with_its_version_there(node: Node) -> None:
+    folder = node.root / "packages"
+    folder.mkdir()
+    for name, version, more in (
+        ("efa", "1-1", "Depends: verbs (>= 2), library"),
+        ("verbs", "2", ""),
+        ("mpi", "9", ""),
+    ):
+        build(folder, name, version, more)
+    done = node.debs("efa", "tool=1", folder=str(folder))
+    assert done["installed"] == ["efa=1-1", "tool=1"]
+    assert node.installed() == {"efa=1-1", "verbs=2", "library=1", "tool=1"}
+    node.asked()
+    assert not node.debs("efa", "tool=1", folder=str(folder))["changed"] and not node.asked()
+    (folder / "efa_1-1_all.deb").unlink()
+    build(folder, "efa", "2-1", "Depends: verbs")
+    assert node.debs("efa", folder=str(folder))["installed"] == ["efa=2-1"]
+    assert "efa=2-1" in node.installed()
+    assert not node.debs("efa")["changed"], "without the folder what is there does"
+
+
 def test_nothing_starts_and_a_policy_of_the_site_comes_back(node: Node) -> None:
     policy, seen = node.root / "policy-rc.d", node.root / "policy-seen"
     node.debs("library")

@@ -93,6 +93,7 @@ class Bundle:
             users=(),
             accounting=None,
             roles_digest=digest(INSTALL),
+            archives=tuple(sorted({one for kind in kinds for one in kind.archives})),
         )
 
     def _representatives(self) -> Iterator[Node]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clusterwright.bundle import index, rows
+from clusterwright.bundle.archives import NO_PACKAGES, Files, files_of
 from clusterwright.bundle.collection import root
 from clusterwright.bundle.packed import packed
 from clusterwright.bundle.pointer import Awaited, Reference
@@ -76,15 +77,19 @@ def publish(
     earlier: Earlier,
     proving: Proving,
     order: Order,
+    packages: Files = NO_PACKAGES.files,
 ) -> Reference:
-    """Add every object of this bundle; returns the reference of its tree. `hooks` are texts by path."""
+    """Add every object of this bundle; returns the reference of its tree. `hooks` are texts by path.
+
+    `packages` are those of archives, each an object of its own that is on the disk already.
+    """
     kinds: dict[str, Reference] = {}
     nodes: dict[str, Reference] = {}
     for name, one in wanted.items():
         node = handoff.by_name[name]
         shared = f"{one.kind.digest} {one.steps}"
         if shared not in kinds:
-            kinds[shared] = into.put(index.encoded(_kind(into, one.kind, one.steps, hooks)))
+            kinds[shared] = into.put(index.encoded(_kind(into, one.kind, one.steps, hooks, packages)))
         body = {
             "node": name,
             "pool": node.pool,
@@ -121,11 +126,15 @@ def publish(
 
 
 def _kind(
-    into: Publication, kind: Kind, steps: Sequence[tuple[str, str, str]], hooks: Mapping[str, str]
+    into: Publication,
+    kind: Kind,
+    steps: Sequence[tuple[str, str, str]],
+    hooks: Mapping[str, str],
+    packages: Files,
 ) -> Mapping[str, Any]:
     return {
         "source": rows.source(kind.files, kind),
-        "variables": rows.variables(kind),
+        "variables": rows.variables(kind, files_of(kind.archives, packages)),
         "look": rows.question(kind),
         "secrets": [file.path for file in kind.files if file.content is None],
         "hooks": [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clusterwright.bundle.build import Bundle
 from clusterwright.bundle.wanted import Kind
@@ -41,5 +41,6 @@ def recipes(
             nodes = tuple(name for name in image.nodes if machines[name].architecture == architecture)
             said = [image.kind.digest, handoff.software["distribution"], wheels, architecture]
             digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
-            found.append(Baked(Recipe(digest, architecture, nodes), image.kind))
+            own = tuple(one for one in image.kind.archives if one[1] == architecture)
+            found.append(Baked(Recipe(digest, architecture, nodes), replace(image.kind, archives=own)))
     return tuple(found)

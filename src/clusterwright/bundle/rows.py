@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from clusterwright.bundle.archives import PackageFile, told
 from clusterwright.bundle.wanted import Kind, Wanted, WantedFile
 
 _LATE = {"node_gate", "slurm_compute", "slurm_login", "slurm_rest", "monitoring"}
@@ -20,8 +21,11 @@ def source(files: Iterable[WantedFile], kind: Kind | None = None) -> Mapping[str
     return {"files": [_row(file) for file in files], "directories": directories}
 
 
-def variables(kind: Kind) -> Mapping[str, Any]:
-    """What the playbooks are told of a kind beside its files."""
+def variables(kind: Kind, packages: Sequence[PackageFile] = ()) -> Mapping[str, Any]:
+    """What the playbooks are told of a kind beside its files.
+
+    `packages` are those of its archives.
+    """
     units: dict[str, list[dict[str, Any]]] = {}
     for unit in kind.units:
         row = {"name": unit.name, "enabled": unit.enabled, "active": unit.active}
@@ -40,6 +44,7 @@ def variables(kind: Kind) -> Mapping[str, Any]:
         "clusterwright_left_files": list(kind.left_files),
         "clusterwright_left_people": list(kind.left_people),
         "clusterwright_accounting": kind.accounting or {},
+        **({"clusterwright_package_files": told(packages)} if packages else {}),
     }
 
 

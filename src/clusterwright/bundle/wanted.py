@@ -84,6 +84,8 @@ class Kind:
     """Paths of those roles: what was placed there before is the site's now."""
     left_people: tuple[str, ...] = ()
     """Logins that the site keeps itself."""
+    archives: tuple[tuple[str, str], ...] = ()
+    """Vendors' archives, each with its architecture, that packages come from which no repository has."""
 
     @cached_property
     def digest(self) -> str:
@@ -100,6 +102,7 @@ class Kind:
                 "roles_digest": self.roles_digest,
                 **({"observed": self.observed.digest} if self.observed else {}),
                 **({"left": (self.left_files, self.left_people)} if self.left_files else {}),
+                **({"archives": self.archives} if self.archives else {}),
             }
         )
 

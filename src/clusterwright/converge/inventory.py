@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clusterwright.bundle import rows, signing
+from clusterwright.bundle.archives import NO_PACKAGES, Packages, files_of
 from clusterwright.bundle.wanted import Kind, Wanted
 from clusterwright.converge.target import Target
 from clusterwright.handoff import Handoff
@@ -23,6 +24,7 @@ def write(
     targets: Iterable[Target],
     wanted: Mapping[str, Wanted],
     keys: Mapping[str, bytes],
+    packages: Packages = NO_PACKAGES,
 ) -> Path:
     """Fill `folder` with the inventory and what it points at; returns the inventory's path."""
     targets = sorted(targets, key=lambda target: target.name)
@@ -34,13 +36,14 @@ def write(
         for group in _groups(kind, node.roles if node else (), node.pool if node else ""):
             groups.setdefault(group, {"hosts": {}})["hosts"][target.name] = {}
         if "vars" not in groups[_kind_name(kind)]:
-            groups[_kind_name(kind)]["vars"] = rows.variables(kind)
+            groups[_kind_name(kind)]["vars"] = rows.variables(kind, files_of(kind.archives, packages.files))
             _write(folder / f"{_kind_name(kind)}.json", rows.source(kind.files, kind))
     _write(folder / KEYS_FILE, {path: base64.b64encode(key).decode() for path, key in keys.items()})
     common = {
         "ansible_python_interpreter": "/usr/bin/python3",
         "clusterwright_keys_file": str(folder / KEYS_FILE),
         "clusterwright_signing_key": signing.KEY if signing.KEY in keys else "",
+        **({"clusterwright_package_store": str(packages.store)} if packages.files else {}),
     }
     inventory = folder / "hosts.json"
     _write(inventory, {"all": {"hosts": hosts, "children": groups, "vars": common}})

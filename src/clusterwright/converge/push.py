@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from clusterwright.bundle.archives import NO_PACKAGES, Packages
 from clusterwright.bundle.wanted import Wanted
 from clusterwright.converge import inventory
 from clusterwright.converge.result import Converged, NodeResult
@@ -35,6 +36,7 @@ def push(
     phase: Phase = "all",
     incomplete: Collection[str] = (),
     keys: Mapping[str, bytes] | None = None,
+    packages: Packages = NO_PACKAGES,
     description_folder: Path | None = None,
     check: bool = False,
 ) -> Converged:
@@ -43,11 +45,12 @@ def push(
     Nothing is skipped: whoever knows that a node is as wanted (`verify`) leaves it out of `targets`.
     With phase `configure`, the `incomplete` among them are installed first; then all are configured together,
     because a new node's daemons ask a controller that has to know the node by then.
-    `keys` are secrets by their path on the node. Hooks are found beside the description.
+    `keys` are secrets by their path on the node, `packages` those that no repository has. Hooks are found
+    beside the description.
     """
     run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     link_collection(run_dir)
-    hosts = inventory.write(run_dir, handoff, targets, wanted, keys or {})
+    hosts = inventory.write(run_dir, handoff, targets, wanted, keys or {}, packages)
     try:
         run = _Push(handoff, Run(run_dir, report, check), hosts, description_folder)
         run.nodes = {target.name: NodeResult("ok") for target in targets}

@@ -29,6 +29,7 @@ def install(desired: Desired, image: Image, builder: Target, report: Report) -> 
         report=report,
         phase="install",
         keys=desired.lent,
+        packages=desired.packages([image.kind], report),
     )
     for result in done.broken.values():
         if gone := dropped(desired.handoff, result.message):
@@ -81,6 +82,7 @@ def configure(
             phase="all" if incomplete == differing else "configure",
             incomplete=incomplete,
             keys=desired.keys,
+            packages=desired.packages([desired.wanted[name].kind for name in incomplete], report),
             description_folder=desired.folder,
         )
         for name, result in done.nodes.items():

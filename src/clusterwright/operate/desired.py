@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from clusterwright.bundle import generated, signing
+from clusterwright.bundle.archives import NO_PACKAGES, Packages
 from clusterwright.bundle.build import Bundle
-from clusterwright.bundle.wanted import Image, Wanted
+from clusterwright.bundle.wanted import Image, Kind, Wanted
+from clusterwright.event import Report
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate import vendor_keys
+from clusterwright.operate.archives.asked import of_nodes
+from clusterwright.operate.archives.gather import gather
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.keys import cluster_keys, no_keys, secrets_beside
 from clusterwright.operate.module_signing import SigningPair, signing_pair
@@ -54,6 +58,11 @@ class Desired:
     def wanted(self) -> Mapping[str, Wanted]:
         return self.bundle.all()
 
+    def packages(self, kinds: Iterable[Kind], report: Report) -> Packages:
+        """Of the archives that these kinds of node take, fetched where they are not here yet."""
+        wanted = {one for kind in kinds for one in kind.archives}
+        return gather(of_nodes(self.handoff, wanted), self._vendor_keys, report) if wanted else NO_PACKAGES
+
     @cached_property
     def images(self) -> Mapping[str, Image]:
         """By a key that names everything that installing it depends on."""
@@ -90,4 +99,8 @@ class Desired:
         texts = dict(self.beside)
         if self._signing:
             texts[self.handoff.software["module_signing"]["certificate"]] = self._signing.certificate
-        return {**texts, **vendor_keys.texts(self.handoff, self.home.root / "vendor-keys")}
+        return {**texts, **vendor_keys.texts(self.handoff, self._vendor_keys)}
+
+    @property
+    def _vendor_keys(self) -> Path:
+        return self.home.root / "vendor-keys"

@@ -36,6 +36,8 @@ def up(source: Source, report: Report, wishes: Wishes = NO_WISHES) -> Outcome:
         refuse_to_roll(work, wishes)
         course = course_of(work, wishes, report)
         stale = work.proof()
+        # Before anything is made: what cannot be had or trusted is refused here.
+        work.desired.packages([work.desired.wanted[name].kind for name in course.made], report)
         work.bake(course.made, report)
         outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), removed=course.gone)
         if (busy := _let_go(work, course, wishes, report)) is not None:

@@ -251,6 +251,20 @@ def test_what_no_package_manager_reads_is_told_with_its_address(catalog: Softwar
         assert found.what.startswith(f"driver {version} comes from https://vendor.example/driver.tar.gz")
 
 
+def test_what_a_vendor_signs_as_an_archive_is_no_gap(catalog: SoftwareCatalog) -> None:
+    lock = solve({"gpu": GPU}, [], "debian-12", catalog=catalog)
+    url, name = "https://vendor.example/aws-efa-installer-1.51.0.tar.gz", "efa-installer-1.51.0"
+    source = replace(lock.repositories["vendor"]["x86_64"], url=url, suite="", fingerprint="A" * 40)
+    driver = replace(lock.pools["gpu"]["driver"], repository=name)
+    pools = {"gpu": {**lock.pools["gpu"], "driver": driver}}
+    signed = replace(lock, repositories={**lock.repositories, name: {"x86_64": source}}, pools=pools)
+    assert [one.code for one in gaps(signed, "c.lock.yaml")] == []
+    unknown = replace(signed, repositories={name: {"x86_64": replace(source, fingerprint=None)}})
+    assert "CW1370" in [one.code for one in gaps(unknown, "c.lock.yaml")]
+    elsewhere = replace(signed, distribution="rhel-10")
+    assert "CW1370" in [one.code for one in gaps(elsewhere, "c.lock.yaml")]
+
+
 def test_a_lock_reads_back_and_stands_beside_its_description(catalog: SoftwareCatalog) -> None:
     lock = solve({"gpu": GPU, "arm": ARM}, [wish("library", "any")], "debian-12", catalog=catalog)
     assert loads(lock.text()) == lock

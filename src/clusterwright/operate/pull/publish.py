@@ -82,6 +82,7 @@ def publish_to(
     files = (wheels_of(desired.handoff), wheels_of(desired.handoff, NEEDED_TO_PROVE))
     roles, proof = ({machine: referenced(rows) for machine, rows in part.items()} for part in files)
     proving = Proving(host_keys, proof)
+    vendors = desired.packages([one.kind for one in wanted.values()], report)
     earlier = {name: store.node(name, before) for name in wanted}
 
     def described(roll: InTurn) -> tuple[Publication, Pointer]:
@@ -96,6 +97,7 @@ def publish_to(
             earlier.__getitem__,
             proving,
             turns,
+            vendors.files,
         )
         pointer = _pointer(desired.handoff, wanted, host_keys, tree, signing, turns)
         return publication, replace(pointer, roll=roll, asked=before.asked if before else 0)
@@ -111,6 +113,8 @@ def publish_to(
         record.write()
         return before
     packages = {sha256_of(file): file for part in files for rows in part.values() for file in rows.values()}
+    of_vendors = {file.sha256 for rows in vendors.files.values() for file in rows}
+    packages |= {digest: Path(vendors.store / digest) for digest in of_vendors}
     return _publish(store, record, signing, publication, packages, _numbered(pointer, before, record), report)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.handoff import Handoff
+from clusterwright.operate.desired import Desired
 from clusterwright.operate.prepare import described, prepare
 from clusterwright.operate.source import applied, copy
 from clusterwright.operate.stack.changes import Changes
@@ -106,6 +107,7 @@ def apply(work: StackWork, changes: Changes, report: Report, anew: Sequence[str]
     outcome = partial(StackOutcome, work.name, len(handoff.nodes), changes, notes)
     after = work.before
     if changes.steps or not is_applied(work):
+        _have_packages(work, report)
         program, follow = _program(work), Follow(work.name, handoff.by_name, report)
         try:
             unlocked(work.stack, lambda: work.stack.up(program, follow, anew))
@@ -116,6 +118,13 @@ def apply(work: StackWork, changes: Changes, report: Report, anew: Sequence[str]
     if asked or handoff.cluster["converge"] != "pull":
         _record(work, after)
     return outcome(accepted=asked or None, outputs={key: str(text) for key, text in after.outputs.items()})
+
+
+def _have_packages(work: StackWork, report: Report) -> None:
+    """Those that nodes are published, before a machine is paid for. Raises Refused."""
+    if work.prepared.handoff.cluster["converge"] == "pull":
+        desired = Desired(work.home, work.prepared.handoff, work.prepared.files, work.source.folder)
+        desired.packages((one.kind for one in desired.sketch.all().values()), report)
 
 
 def _program(work: StackWork) -> Callable[[], None]:

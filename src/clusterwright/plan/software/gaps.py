@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from clusterwright.catalog.archives import handed_out
 from clusterwright.catalog.container_images import images, images_of, parts_of
 from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.repositories import installable
@@ -80,9 +81,10 @@ def _of_images(shipped: Iterable[tuple[str, str]], where: Where) -> Iterator[Fin
 
 
 def _no_repository(lock: Lock, name: str) -> str | None:
-    """The address, where it is that of an archive, of a page of files, or of packages that nobody signed."""
+    """The address, where it is that of files that nobody can verify, or of packages that nobody signed."""
     packages = distribution(lock.distribution).packages
-    for source in lock.repositories.get(name, {}).values():
-        if not installable(source.url, source.suite, has_key=bool(source.key_url), packages=packages):
+    for architecture, source in lock.repositories.get(name, {}).items():
+        from_there = installable(source.url, source.suite, has_key=bool(source.key_url), packages=packages)
+        if not from_there and not handed_out(name, source, lock.distribution, architecture, packages):
             return source.url
     return None
