@@ -157,6 +157,16 @@ def test_a_node_that_came_back_since_it_was_looked_at_is_no_error(slurm: Slurm) 
     assert slurm.nodes["gpu-002"] == ("idle", "")
 
 
+def test_machines_that_are_not_there_are_not_waited_for(slurm: Slurm) -> None:
+    slurm.nodes["more-001"] = ("unknown*", "")
+    queue().wait_until_heard(1, {*slurm.nodes} - {"more-001"})
+    assert slurm.asked == 1
+    slurm.nodes["gpu-001"] = ("unknown*", "")
+    slurm.on_question = lambda _: slurm.nodes.update({"gpu-001": ("idle", "")}) if slurm.asked == 3 else None
+    queue().wait_until_heard(1, {"gpu-001"})
+    assert slurm.asked == 3
+
+
 def test_a_node_that_slurm_has_not_heard_yet_is_resumed_once_it_has(slurm: Slurm) -> None:
     slurm.nodes["gpu-001"] = ("unknown", "fan")
     slurm.on_question = lambda here: here.nodes.update({"gpu-001": ("drained", "fan")})

@@ -117,12 +117,15 @@ class Queue:
                 self._ask(down, "resume")  # refused of one that came back since: the next look sees it
             time.sleep(0.2)
 
-    def wait_until_heard(self, patience: float) -> None:
-        """A slurmctld that has just started knows no node's state until the node answers it."""
+    def wait_until_heard(self, patience: float, of: Collection[str] | None = None) -> None:
+        """A slurmctld that has just started knows no node's state until the node answers it.
+
+        `of`: nodes that can answer, where not all are there yet.
+        """
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
-            states = [state for state, _ in self.states().values()]
-            if states and not any(state.startswith("unknown") for state in states):
+            states = {name: state for name, (state, _) in self.states().items() if of is None or name in of}
+            if states and not any(state.startswith("unknown") for state in states.values()):
                 return
             time.sleep(0.2)
 

@@ -58,7 +58,8 @@ def up(source: Source, report: Report, wishes: Wishes = NO_WISHES) -> Outcome:
         _record(work, source)
         swept(work, report)
         targets = {n: t for n, t in work.machines.targets(work.handoff).items() if n in course.chosen}
-        _put_to_work(work, targets, anew, report)
+        there = {*course.present, *outcome.created}
+        _put_to_work(work, targets, anew, there, report)
         if wishes.accept and not was_accepted(work.home):
             outcome = replace(outcome, acceptance=_prove(work, targets, stale, report))
         return outcome
@@ -144,7 +145,7 @@ def _one_by_one(work: Work, course: Course, wishes: Wishes, report: Report, outc
     watched = set(work.handoff.by_name) if wishes.only is None else {*wishes.only}
     queue = work.queue
     if queue and not _led(work, {*outcome.created, *outcome.changed}):
-        queue.wait_until_heard(REGISTER_SECONDS)
+        queue.wait_until_heard(REGISTER_SECONDS, {*course.present, *outcome.created})
     states = queue.states() if queue else {}
     left = {node for node, (_, reason) in states.items() if reason.startswith(ROLL)}
     left = left & watched - set(course.rolled)
@@ -171,13 +172,19 @@ def _take_from_slurm(work: Work, nodes: Collection[str]) -> None:
         work.queue.take_away(nodes)
 
 
-def _put_to_work(work: Work, targets: Mapping[str, Target], nodes: Collection[str], report: Report) -> None:
+def _put_to_work(
+    work: Work,
+    targets: Mapping[str, Target],
+    nodes: Collection[str],
+    there: Collection[str],
+    report: Report,
+) -> None:
     """Wait until Slurm has taken up the nodes that changed, and bring back those that it gave up on."""
     queue = queue_of(work.handoff, targets)
     if queue is None:
         return
     if {node.name for node in work.handoff.with_role("controller")} & set(nodes):
-        queue.wait_until_heard(REGISTER_SECONDS)
+        queue.wait_until_heard(REGISTER_SECONDS, there)
     compute = {node.name for node in work.handoff.with_role("compute")} & set(nodes)
     if not compute:
         return
