@@ -65,6 +65,8 @@ class Floor:
     folder: Path
     asleep: set[str] = field(default_factory=lambda: {"gpu5"})
     """Machines that never come up, of which gpu5 has no BMC that answers either."""
+    reached: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What Ansible was told of each."""
 
     def answers(self, address: str) -> bool:
         number = address[-1]
@@ -177,9 +179,10 @@ def _playing(floor: Floor) -> Any:
     """Bootstrap's playbook needs machines that it may change: tests/story has them."""
 
     def play(
-        run: Run, _playbook: str, _inventory: Path, nodes: Collection[str], _extra: object
+        run: Run, _playbook: str, inventory: Path, nodes: Collection[str], _extra: object
     ) -> Mapping[str, NodeResult]:
         floor.certify(*nodes)
+        floor.reached |= json.loads(inventory.read_text())["all"]["hosts"]
         for node in nodes:
             assert run.hear
             run.hear(node, "", {"msg": "proven"})
@@ -237,6 +240,17 @@ def test_keys_that_the_built_image_makes_have_to_be_taken(floor: Floor) -> None:
     floor.describe("rtx4090-workstation, image: theirs", "generic-x86-16c, image: built")
     assert floor.refused("gpu[1-3]").keys() == {"CW8304"}
     assert floor.refused("gpu[1-3]", "--accept-new").keys() == {"CW8302"}
+
+
+def test_a_host_key_is_kept_in_mind_where_the_image_has_it(floor: Floor) -> None:
+    """One that is made as the image starts is another one after the next boot."""
+    for node, options in {"gpu1": [], "gpu2": ["--accept-new"]}.items():
+        assert floor.provision(node, *options)[0] == 0
+    kept = {
+        node: "first_contact" in words["ansible_ssh_common_args"] for node, words in floor.reached.items()
+    }
+    assert kept == {"gpu1": True, "gpu2": False}
+    assert {words["ansible_user"] for words in floor.reached.values()} == {"root"}
 
 
 @pytest.mark.parametrize(

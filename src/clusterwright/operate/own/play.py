@@ -100,11 +100,12 @@ class Play:
         }
 
     def _met(self, node: Node, noted: Path) -> tuple[Contact, Path]:
-        """An image of ours has this cluster's key; its host key is another one after each boot."""
-        known = self.contact
-        if self.site.image(node).partition(":")[0] != BUILT or known.key or known.password:
-            return known, noted
-        return replace(known, user=ADMIN, key=self.site.trust.key), Path(os.devnull)
+        """An image of ours has this cluster's key, and makes its host key at each boot; others may."""
+        known, image = self.contact, self.site.image(node)
+        ours = image.partition(":")[0] == BUILT
+        if ours and not (known.key or known.password):
+            known = replace(known, user=ADMIN, key=self.site.trust.key)
+        return known, Path(os.devnull) if ours or (image and known.accept_new) else noted
 
     def _tell(self, event: Event) -> None:
         """Of what SSH says, the last line; the finding says what it means."""
