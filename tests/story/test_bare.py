@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import stat
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bmc import ipmi_bmc
 
 from clusterwright.operate.lab.shares import lab_shares
 from clusterwright.operate.prepare import described, prepare
@@ -53,6 +55,14 @@ box1,0c:42:a1:00:00:01
 box2,0c:42:a1:00:00:02
 box3,0c:42:a1:00:00:03
 """
+# A machine that boots an image of the site's own, behind a BMC that speaks IPMI.
+BMC = "127.0.9.3"
+BMCS = f"""\
+  bmc_network: 127.0.9.0/24
+  bmc_credentials: file:bmc-login
+  bmc: {{protocols: [ipmi], ipmi_port: {ipmi_bmc.PORT}, ipmi_cipher_suite: 3}}
+"""
+IMAGED = "  imaged: {roles: compute, machine: generic-x86-2c, partitions: main, nodes: box3, image: theirs}\n"
 PASSWORD = "as it came from the factory"
 # What an installer leaves behind: a person who may use sudo with a password, and a clock that is kept.
 # For the sake of time an MPI is there too, and no package is synced to the disk by itself.
@@ -81,6 +91,7 @@ class Floor:
 
     lab: Lab
     desk: Desk
+    image: Path
 
     def on(self, name: str, script: str) -> str:
         """As somebody who stands in front of it."""
@@ -116,7 +127,7 @@ def floor(desk: Desk) -> Iterator[Floor]:
             binds = [Bind(cache, "/var/cache/apt/archives")]
             one = LabNode(node.name, IPv4Address(node.address))
             lab.ensure([one], lambda *_: None, image=image, shares=lab_shares(handoff), binds=binds)
-        made = Floor(lab, desk)
+        made = Floor(lab, desk, image)
         for name in ("head", "box1"):
             made.on(name, f"echo 'ops:{PASSWORD}' | chpasswd")
         made.on("box2", "echo 'ops:another' | chpasswd")
@@ -294,3 +305,53 @@ def test_a_firewall_that_is_no_longer_described_is_gone(desk: Desk, floor: Floor
     left = "/etc/clusterwright/firewall/*.nft /usr/lib/clusterwright/firewall /var/lib/clusterwright/firewall"
     for name in ("head", "box1"):
         assert floor.on(name, f"nft list tables; ls {left} 2>/dev/null || true") == ""
+
+
+@pytest.fixture
+def behind_bmc(desk: Desk, floor: Floor, tmp_path: Path) -> Iterator[Path]:
+    """box3, which is started by nobody but its BMC. The folder has what that was told."""
+    if not (shutil.which("ipmi_sim") and shutil.which("ipmitool")):
+        pytest.skip("needs openipmi and ipmitool")
+    _private(desk.folder / "bmc-login", f"{ipmi_bmc.USER}:{ipmi_bmc.PASSWORD}\n")
+    lines = [f"{line},{BMC}" if line.startswith("box3") else f"{line}," for line in MACHINES.splitlines()]
+    (desk.folder / "machines.csv").write_text(
+        "\n".join([MACHINES.splitlines()[0] + ",bmc_address", *lines[1:]])
+    )
+    text = (desk.folder / "cluster.yaml").read_text()
+    desk.describe(text.replace("pools:\n", f"{BMCS}pools:\n{IMAGED}"))
+    handoff = prepare(described(Source(desk.folder / "cluster.yaml"))).handoff
+    box = LabNode("box3", IPv4Address(handoff.by_name["box3"].address))
+    ended = threading.Event()
+
+    def machine() -> None:
+        while (tmp_path / "power").read_text() != "1\n":
+            if ended.wait(0.05):
+                return
+        floor.lab.ensure([box], lambda *_: None, image=floor.image, shares=lab_shares(handoff))
+
+    with ipmi_bmc.served(BMC, tmp_path, "SN3"):
+        running = threading.Thread(target=machine)
+        running.start()
+        try:
+            yield tmp_path
+        finally:
+            ended.set()
+            running.join()
+
+
+def test_a_machine_comes_from_off_to_certified(desk: Desk, floor: Floor, behind_bmc: Path) -> None:
+    key = floor.lab.targets(["head"])[0].key_file
+    words = ["provision", "cluster.yaml", "--identity", str(key), "--accept-new", "--json"]
+    said = desk.run(*words, code=2)
+    assert "CW8302" in said  # the controller was not told of it yet
+    desk.run("up", "cluster.yaml", "--no-accept")
+    images = "/srv/clusterwright/www/images/theirs"
+    floor.on("head", f"mkdir -p {images} && touch {images}/root.squashfs")
+    desk.kill(desk.until('"step": "wait"', *words))
+    outcome = last(desk.run(*words))["outcome"]
+    assert outcome["nodes"] == {"box3": {"status": "changed", "switched": ""}}
+    told = (behind_bmc / "told").read_text()
+    assert told.count("set power 1") == 1
+    assert "set boot pxe" in told
+    assert desk.run("ssh", "bare", "box3", "--", "hostname") == "box3\n"
+    assert last(desk.run(*words))["outcome"]["nodes"]["box3"]["status"] == "ok"
