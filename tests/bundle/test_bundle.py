@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clusterwright.bundle import generated, shares
+from clusterwright.bundle import directory, generated, shares
 from clusterwright.bundle.build import NODE_JSON, Bundle
 from clusterwright.bundle.shares import mount_unit
 from clusterwright.bundle.wanted import Wanted
@@ -43,8 +43,8 @@ def handoff_of(text: str) -> Handoff:
 
 def bundle_of(handoff: Handoff, keys: dict[str, bytes] | None = None) -> Bundle:
     texts = {path: f"text of {path}\n" for path in generated.attachments(handoff)}
-    of_shares = dict.fromkeys(shares.secrets(handoff), b"secret")
-    return Bundle(handoff, render(handoff), {**KEYS, **of_shares} if keys is None else keys, texts)
+    outside = dict.fromkeys((*shares.secrets(handoff), *directory.secrets(handoff)), b"secret")
+    return Bundle(handoff, render(handoff), {**KEYS, **outside} if keys is None else keys, texts)
 
 
 def image_of(handoff: Handoff) -> Wanted:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterwright.bundle import generated, shares
+from clusterwright.bundle import directory, generated, shares
 from clusterwright.bundle.build import Bundle
 from clusterwright.bundle.offline import transactions
 from clusterwright.handoff import Handoff, from_plan
@@ -20,9 +20,9 @@ EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.en
 KEYS = {"/etc/slurm/slurm.key": b"k1", "/etc/munge/munge.key": b"k2", "/etc/slurm/jwt_hs256.key": b"k3"}
 
 
-def of_shares(handoff: Handoff) -> dict[str, bytes]:
-    """What clients of file systems must keep secret."""
-    return dict.fromkeys(shares.secrets(handoff), b"secret")
+def outside(handoff: Handoff) -> dict[str, bytes]:
+    """What clients of file systems and of a directory must keep secret."""
+    return dict.fromkeys((*shares.secrets(handoff), *directory.secrets(handoff)), b"secret")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -30,7 +30,7 @@ def test_every_node_and_every_image_is_one_transaction(example: Path) -> None:
     description = described(Source(example))
     handoff = from_plan(plan(description.spec, lock=description.lock))
     texts = {path: path for path in generated.attachments(handoff)}
-    bundle = Bundle(handoff, render(handoff), {**KEYS, **of_shares(handoff)}, texts)
+    bundle = Bundle(handoff, render(handoff), {**KEYS, **outside(handoff)}, texts)
     collected = {transaction.packages for transaction in transactions(handoff)}
     assert {wanted.packages for wanted in bundle.all().values()} <= collected
     processors = {row.architecture for row in handoff.hardware.values()}

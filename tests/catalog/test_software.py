@@ -22,7 +22,7 @@ CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
 base controller database compute login rest munge mpi storage-server storage-client
-share-rate monitoring node-exporter containers rdma pull network-boot boot-image firewall lldp
+share-rate monitoring node-exporter containers rdma pull network-boot boot-image firewall lldp directory
 """
 UNKNOWN = {
     "monitoring",
@@ -33,6 +33,7 @@ UNKNOWN = {
     "boot-image",
     "firewall",
     "lldp",
+    "directory",
 }
 """What no source tells of some distribution: the checks refuse to switch it on, or nodes do without."""
 GONE = "none"

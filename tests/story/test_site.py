@@ -1,4 +1,4 @@
-"""A cluster in a company's network: REST, containers, steps of its own, mirror, proxy and certificates."""
+"""A cluster in a company's network: REST, containers, own steps, mirror, proxy, certificates and directory."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from .directory_server import PASSWORD, DirectoryServer, directory_server
 from .ground import Desk
 from .site_server import SiteServer, site_server
 
@@ -24,13 +25,22 @@ def server() -> Iterator[SiteServer]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def directory(desk: Desk, server: SiteServer) -> Iterator[DirectoryServer]:
+    with directory_server(desk.folder / "ldap", server.address) as made:
+        yield made
+
+
 @pytest.fixture(scope="module", autouse=True)
-def site(desk: Desk, server: SiteServer) -> Path:
+def site(desk: Desk, server: SiteServer, directory: DirectoryServer) -> Path:
     """The folder of the description, with a space in its name."""
     folder = desk.folder / "our site"
     shutil.copytree(Path(__file__).with_name("site"), folder)
     file = folder / "cluster.yaml"
     file.write_text(file.read_text().replace("SERVER", server.address))
+    shutil.copy(directory.certificate, folder / "directory.pem")
+    (folder / "secrets").mkdir()
+    (folder / "secrets/ldap-password").write_text(f"{PASSWORD}\n")
     return folder
 
 
@@ -159,6 +169,52 @@ def test_packages_come_from_the_mirror_directly_and_the_rest_through_the_proxy(
 
 def test_time_server_of_the_site_is_asked(desk: Desk) -> None:
     assert "server ntp.example iburst" in desk.on("gpu", "chronyd -p").splitlines()
+
+
+def by_ssh(desk: Desk, person: str, command: str, code: int = 0) -> str:
+    """Somebody of the directory, who has nothing but their own key, on the login node."""
+    options = "-i /root/person -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR"
+    return desk.on("head", f"ssh {options} {person}@localhost {command}", code=code)
+
+
+def test_person_of_the_directory_logs_in_with_the_key_it_has_and_runs_a_job(
+    desk: Desk, directory: DirectoryServer
+) -> None:
+    desk.on("head", f"umask 077; cat > /root/person <<'END'\n{directory.key.read_text()}END")
+    assert by_ssh(desk, "grace", "id -un && pwd && ls -ld /home/grace | cut -c1-10").split() == [
+        "grace",
+        "/home/grace",
+        "drwx------",
+    ]
+    assert by_ssh(desk, "grace", "srun id -u").strip() == "70001"
+
+
+def test_person_who_is_in_no_group_that_may_stays_outside(desk: Desk) -> None:
+    assert desk.on("head", "id -u mallory").strip() == "70002"
+    by_ssh(desk, "mallory", "true", code=255)
+
+
+def test_password_of_the_directory_is_for_nobody_but_root(desk: Desk) -> None:
+    assert PASSWORD in desk.on("gpu", "cat /etc/sssd/conf.d/50-clusterwright.conf")
+    desk.as_user("sh", "-c", "! cat /etc/sssd/conf.d/* /etc/sssd/sssd.conf")
+    assert not [
+        file for file in desk.state.rglob("*") if file.is_file() and PASSWORD.encode() in file.read_bytes()
+    ]
+
+
+def test_who_was_here_gets_in_while_the_directory_is_silent(desk: Desk, directory: DirectoryServer) -> None:
+    directory.stop()
+    assert by_ssh(desk, "grace", "srun id -u").strip() == "70001"
+    desk.on("gpu", "/usr/lib/clusterwright/gate --quick")
+    directory.start()
+
+
+def test_node_that_knows_a_person_no_more_gets_no_job(desk: Desk) -> None:
+    desk.on("gpu", "systemctl stop 'sssd*.socket' sssd && rm -f /var/lib/sss/mc/*")
+    assert "directory: expected sssd knows each person of the directory" in desk.on(
+        "gpu", "/usr/lib/clusterwright/gate --quick", code=1
+    )
+    desk.on("gpu", "systemctl start sssd && /usr/lib/clusterwright/gate --repaired")
 
 
 def test_step_that_fails_before_acceptance_refuses_it(desk: Desk) -> None:

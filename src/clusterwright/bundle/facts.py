@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from clusterwright.bundle import shares
+from clusterwright.bundle import directory, shares
 from clusterwright.bundle.role import Facts, Role, holds, roles
 from clusterwright.catalog import lustre, mig
 from clusterwright.catalog.distributions import distribution
@@ -64,6 +64,8 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "converge": (str(handoff.cluster["converge"]),),
         "proxy": (_switch(handoff.cluster["surroundings"]["http_proxy"]),),
         "time_servers": (_switch(handoff.cluster["surroundings"]["time_servers"]),),
+        "directory": (_switch(directory.of(handoff)),),
+        "directory_password": (_switch(directory.secrets(handoff)),),
     }
 
 
@@ -111,7 +113,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "family": distribution(handoff.software["distribution"]).family,
         "controllers": controllers,
         "networks": networks,
-        "uids": sorted(user["uid"] for user in handoff.cluster["users"].values()),
+        "uids": sorted(user["uid"] for user in handoff.cluster["users"].values() if user["uid"] is not None),
         "admins": sorted(name for name, user in handoff.cluster["users"].items() if user["admin"]),
         "http_proxy": surroundings["http_proxy"],
         "no_proxy": ",".join([*surroundings["no_proxy"], *own]),
@@ -120,6 +122,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "package_mirror": surroundings["package_mirror"],
         "security_mirror": surroundings["security_mirror"],
         "time_servers": surroundings["time_servers"],
+        "directory": directory.of(handoff),
         "selinux": rules_for({**handoff.software, **handoff.storage}),
         "images": handoff.software["images"],
         "shares": handoff.storage["shares"],

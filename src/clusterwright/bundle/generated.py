@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
-from clusterwright.bundle import repositories, shares
+from clusterwright.bundle import directory, repositories, shares
 from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, instances_of
 from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
@@ -124,6 +124,7 @@ def people(handoff: Handoff) -> tuple[WantedUser, ...]:
     return tuple(
         WantedUser(name, user["uid"], f"/home/{name}", "/bin/bash", (ADMINS,) if user["admin"] else ())
         for name, user in sorted(handoff.cluster["users"].items())
+        if user["uid"] is not None
     )
 
 
@@ -178,5 +179,6 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "mig": instances_of(handoff, node),
         "card_mtu": virtual_mtu(node.machine),
         "gpu_health": gpu_health.expected(handoff.hardware[node.machine]),
+        **({"directory": directory.people(handoff)} if directory.of(handoff) else {}),
     }
     return json.dumps(body, indent=1, sort_keys=True) + "\n"

@@ -22,6 +22,7 @@ ORDER = (
     "base",
     "pull",
     "users",
+    "sssd",
     "shared_home",
     "kernel",
     "rdma",

@@ -93,6 +93,12 @@ def part_unknown(outline: Outline) -> Iterator[Problem]:
         if on and not known[switch].packages:
             what = f"no source tells what {software.distribution} calls the packages of `{switch}`"
             yield Problem(f"software.{switch}", what, f"Set `software: {{{switch}: false}}`")
+    if outline.spec.surroundings.directory and not known["directory"].packages:
+        what = f"no source tells what {software.distribution} calls the packages that ask a directory"
+        remedy = (
+            "Take Debian or Ubuntu, or number people and configure sssd in a step of the site's own (`hooks`)"
+        )
+        yield Problem("surroundings.directory", what, remedy)
     for part, why in _needed(outline):
         if not known[part].packages:
             what = f"no source tells what {software.distribution} calls the packages of {part}, which {why}"

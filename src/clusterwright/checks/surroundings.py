@@ -33,6 +33,8 @@ def path_leaves_folder(outline: Outline) -> Iterator[Problem]:
         for name in ("keyring", "connection_auth"):
             if secret := getattr(share, name, None):
                 paths[f"storage.shares.{mount}.{name}"] = secret
+    if surroundings.directory and surroundings.directory.bind:
+        paths["surroundings.directory.bind.password"] = surroundings.directory.bind.password
     for field, path in paths.items():
         if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts:
             what = f"'{path}' is not in the folder of the description"

@@ -51,7 +51,9 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             "name": spec.cluster,
             "domain": spec.domain,
             "users": {name: user.model_dump() for name, user in spec.users.items()},
-            "surroundings": spec.surroundings.model_dump(),
+            "surroundings": spec.surroundings.model_dump(
+                exclude=None if spec.surroundings.directory else {"directory"}
+            ),
             "hooks": [hook.model_dump() for hook in spec.hooks],
             "converge": spec.converge,
         },

@@ -1,5 +1,5 @@
 """A cluster's secrets, placed on nodes by converge: shared keys, made once and kept with mode 0600, and what
-clients of file systems outside need, read from beside the description."""
+clients of file systems and of a directory outside need, read from beside the description."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from clusterwright.bundle import directory
 from clusterwright.bundle.shares import secrets as secrets_of_shares
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
@@ -27,7 +28,7 @@ def cluster_keys(home: ClusterHome, handoff: Handoff) -> Mapping[str, bytes]:
 
 def no_keys(handoff: Handoff) -> Mapping[str, bytes]:
     """Where keys and secrets lie on nodes, without any: for what depends on none."""
-    return dict.fromkeys((*_paths(handoff), *secrets_of_shares(handoff)), b"")
+    return dict.fromkeys((*_paths(handoff), *secrets_of_shares(handoff), *directory.secrets(handoff)), b"")
 
 
 def _paths(handoff: Handoff) -> list[str]:
@@ -37,18 +38,24 @@ def _paths(handoff: Handoff) -> list[str]:
 
 
 def secrets_beside(folder: Path, handoff: Handoff) -> Mapping[str, bytes]:
-    """Path on the node → secret. Raises Refused with each file that cannot be read."""
-    if any(site["simulated"] for site in handoff.site.values()):
-        return dict.fromkeys(secrets_of_shares(handoff), _PLAYED)
-    found, missing = {}, []
-    for path, beside in secrets_of_shares(handoff).items():
+    """Path on the node → secret. Raises Refused with each file that cannot be used."""
+    played = any(site["simulated"] for site in handoff.site.values())
+    of_shares, of_directory = secrets_of_shares(handoff), directory.secrets(handoff)
+    found = dict.fromkeys(of_shares, _PLAYED) if played else {}
+    wrong = []
+    for path, beside in {**({} if played else of_shares), **of_directory}.items():
         try:
-            found[path] = (folder / beside).read_bytes()
+            secret = (folder / beside).read_bytes()
         except OSError as error:
             remedy = "Put it beside the description, readable for you alone, and out of the repository"
-            missing.append(Finding("CW8004", Where(beside), f"cannot be read ({error.strerror})", remedy))
-    if missing:
-        raise Refused(missing)
+            wrong.append(Finding("CW8004", Where(beside), f"cannot be read ({error.strerror})", remedy))
+            continue
+        if path in of_directory and not directory.is_password(secret):
+            what, remedy = "is not one line of text", "Write the password alone into it"
+            wrong.append(Finding("CW8004", Where(beside), what, remedy))
+        found[path] = directory.password_file(secret) if path in of_directory else secret
+    if wrong:
+        raise Refused(wrong)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
@@ -17,6 +18,7 @@ from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.fabric import Fabric
 from clusterwright.spec.nodeset import fold
 from clusterwright.spec.parallel import PARALLEL
+from clusterwright.spec.people import User
 from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.scheduler import Scheduler
 from clusterwright.spec.site import LabSite, Site
@@ -28,6 +30,8 @@ _OUTSIDE = (*PARALLEL, *BUCKETS)
 """Kinds whose clients are there in the lab too."""
 DISTRIBUTION: Distribution = "debian-13"
 """What the lab boots in place of a distribution that it cannot, or of a Slurm that comes from elsewhere."""
+_NUMBERS = 50000
+"""From here on people of a directory are numbered in a lab, which does not ask it."""
 COMPUTE_NODES = 2
 """The least that shows two nodes talking."""
 
@@ -68,6 +72,7 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
             "storage": Storage(shares=shares),
             "software": software,
             "surroundings": _surroundings(spec.surroundings, providers),
+            "users": spec.users if providers == ("lab",) else _numbered(spec.users),
         }
     )
     return Rehearsal(played, providers, tuple(_notes(outline, played)))
@@ -143,7 +148,18 @@ def _surroundings(surroundings: Surroundings, providers: tuple[str, ...]) -> Sur
     """Without the servers that stand at the site; a cluster of the lab has the lab's own."""
     if providers == ("lab",):
         return surroundings
-    return surroundings.model_copy(update={"http_proxy": None, "no_proxy": [], "time_servers": []})
+    outside: dict[str, Any] = {"http_proxy": None, "no_proxy": [], "time_servers": [], "directory": None}
+    return surroundings.model_copy(update=outside)
+
+
+def _numbered(users: Mapping[str, User]) -> dict[str, User]:
+    """People of the site's directory are logins of the lab's nodes, with numbers that nobody else has."""
+    taken = {user.uid for user in users.values()}
+    free = (number for number in itertools.count(_NUMBERS) if number not in taken)
+    return {
+        name: user.model_copy(update={"uid": next(free)}) if user.uid is None else user
+        for name, user in sorted(users.items())
+    }
 
 
 def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
@@ -166,6 +182,8 @@ def _notes(outline: Outline, played: ClusterSpec) -> Iterator[Finding]:
         yield note("surroundings.http_proxy", "without the site's proxy")
     if spec.surroundings.time_servers != played.surroundings.time_servers:
         yield note("surroundings.time_servers", "without the site's time servers")
+    if spec.surroundings.directory != played.surroundings.directory:
+        yield note("surroundings.directory", "without the site's directory: its people are logins of the lab")
     if spec.software.image_source != played.software.image_source:
         yield note("software.image_source", "without the site's container images")
     for pool in (name for name, pool in spec.pools.items() if pool.capacity):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictInt
 
 from clusterwright.spec.base import Described
-from clusterwright.spec.surroundings import BESIDE
+from clusterwright.spec.beside import BESIDE
 
 Port = Annotated[StrictInt, Field(ge=1, le=65535)]
 """A TCP or UDP port."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from clusterwright.spec import (
     aws_storage,
+    beside,
     boot,
     buckets,
     capacity,
     cluster,
+    directory,
     fabric,
     firewall,
     google_storage,
@@ -56,6 +58,13 @@ FORMS: Mapping[str, Form] = {
     cluster.DOMAIN: Form(
         "DNS domain", "Write lower-case labels with dots between, for instance `hpc.internal`"
     ),
+    directory.SERVER: Form(
+        "LDAP server", "Write `ldaps://HOST` or `ldap://HOST`, with `:PORT` behind it where it is another one"
+    ),
+    directory.DISTINGUISHED_NAME: Form(
+        "distinguished name", "Write it as the directory does, for instance `ou=people,dc=example,dc=org`"
+    ),
+    directory.GROUP: Form("group of a directory", "Write its name (`cn`) alone, not its distinguished name"),
     firewall.PORTS: Form("port", "Write it with its protocol, for instance `8443/tcp` or `60000-61000/udp`"),
     people.PUBLIC_KEY: Form(
         "public SSH key",
@@ -180,7 +189,7 @@ FORMS: Mapping[str, Form] = {
     surroundings.HOST: Form(
         "host, domain or address", "Write one name or address, for instance `.example.com`"
     ),
-    surroundings.BESIDE: Form(
+    beside.BESIDE: Form(
         "path beside the description", "Write a relative path without spaces, for instance `keys/repo.asc`"
     ),
     surroundings.STEP: Form(

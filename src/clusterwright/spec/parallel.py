@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool
 
 from clusterwright.spec.base import Described, OneOrMany
+from clusterwright.spec.beside import Beside
 from clusterwright.spec.quantity import Throughput
-from clusterwright.spec.surroundings import Beside
 
 PATH = r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$"
 EXPORT = r"^(/|(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+)$"

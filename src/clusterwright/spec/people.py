@@ -16,8 +16,8 @@ PUBLIC_KEY = r"^(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ [A-Za-z0-9+/]+=*( .*)?$"
 class User(Described):
     """A person's login on every node."""
 
-    uid: Annotated[StrictInt, Field(ge=1000, le=60000)]
-    """Numeric user and group ID, the same on every node."""
+    uid: Annotated[StrictInt, Field(ge=1000, le=60000)] | None = None
+    """Numeric user and group ID, the same on every node; without it, `surroundings.directory` has them."""
     keys: list[Annotated[str, Field(pattern=PUBLIC_KEY, max_length=4096)]] = []
     """Public SSH keys."""
     account: AccountName = "default"

@@ -122,7 +122,8 @@ def _in_circles(spec: ClusterSpec) -> set[str]:
 def _user_ids_differ(spec: ClusterSpec) -> Iterator[Break]:
     holders = defaultdict(list)
     for name, user in spec.users.items():
-        holders[user.uid].append(name)
+        if user.uid is not None:
+            holders[user.uid].append(name)
         if name == "root":
             remedy = "Describe people; root is there already"
             yield "CW1127", ("users", name), "'root' is the system's own account", remedy

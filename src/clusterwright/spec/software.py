@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
 from clusterwright.spec.base import Described
-from clusterwright.spec.surroundings import Beside
+from clusterwright.spec.beside import Beside
 
 Distribution = Literal[
     "amazon-2023",

@@ -1,4 +1,4 @@
-"""A site's own needs: proxy, certificates, mirror, and steps of its own."""
+"""A site's own needs: proxy, certificates, mirror, directory, and steps of its own."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clusterwright.spec.base import Described, OneOrMany
+from clusterwright.spec.beside import Beside
+from clusterwright.spec.directory import Directory
 from clusterwright.spec.name import Label
 
 URL = r"^https?://[^\s/@]+(/[^\s]*)?$"
 HOST = r"^[A-Za-z0-9.*:/_-]{1,253}$"
-BESIDE = r"^[^/\s-][^\s]*$"
 STEP = r"^[^/\s-][^\s]*\.(yml|yaml|sh)$"
 
 Url = Annotated[str, Field(pattern=URL)]
 """A URL without a user name or password: secrets never stand in a description."""
 Host = Annotated[str, Field(pattern=HOST)]
 """A host, a domain, an address or a network."""
-Beside = Annotated[str, Field(pattern=BESIDE)]
-"""A path relative to the description's folder."""
 
 
 class Surroundings(Described):
@@ -37,6 +36,8 @@ class Surroundings(Described):
     """Replaces its server of security updates, where `package_mirror` replaces the others."""
     time_servers: list[Host] = []
     """NTP servers; without any, the distribution's own."""
+    directory: Directory | None = None
+    """Has the people whom `users` does not number."""
 
 
 class Hook(Described):

@@ -33,6 +33,7 @@ AnsibleRole = Literal[
     "podman",
     "rdma",
     "shared_home",
+    "sssd",
     "users",
     "weka_client",
 ]

@@ -8,12 +8,29 @@ from clusterwright.handoff.sections.closed import Closed
 
 
 class UserSection(Closed):
-    """A person's login on every node."""
+    """A person's login on every node. Without a number, the directory has it."""
 
-    uid: int
+    uid: int | None
     keys: list[str]
     account: str
     admin: bool
+
+
+class BindSection(Closed):
+    """As whom nodes ask the directory: its password's file is beside the description."""
+
+    dn: str
+    password: str
+
+
+class DirectorySection(Closed):
+    """The LDAP directory that has people."""
+
+    servers: list[str]
+    base: str
+    ldap_schema: Literal["rfc2307", "rfc2307bis"]
+    bind: BindSection | None
+    login_groups: list[str]
 
 
 class SurroundingsSection(Closed):
@@ -25,6 +42,7 @@ class SurroundingsSection(Closed):
     package_mirror: str | None
     security_mirror: str | None
     time_servers: list[str]
+    directory: DirectorySection | None = None
 
 
 class HookSection(Closed):
