@@ -284,19 +284,3 @@ def test_every_module_is_placed_on_nodes() -> None:
     rows = yaml.safe_load((FILES.parent / "node.yml").read_text())["files"]
     placed = {row["path"] for row in rows if row["source"].startswith("gates/")}
     assert placed == {f"/usr/lib/clusterwright/gates/{file.name}" for file in (FILES / "gates").glob("*.py")}
-
-
-@pytest.mark.parametrize(("status", "said"), [(0, "pass"), (1, "fail")])
-def test_rules_that_are_not_loaded_are_told_where_a_firewall_is_described(
-    healthy: Tree, status: int, said: str
-) -> None:
-    program = healthy.root / "usr/lib/clusterwright/firewall"
-    healthy.write("/usr/lib/clusterwright/firewall", f"#!/bin/sh\necho the table is gone\nexit {status}\n")
-    program.chmod(0o755)
-    assert "firewall" not in healthy.run()[1]
-    healthy.expected["units"] = [*healthy.expected["units"], "clusterwright-nftables"]
-    healthy.plan()
-    _, gates, report = healthy.run()
-    assert gates["firewall"] == said
-    [told] = [gate for gate in report["gates"] if gate["name"] == "firewall"]
-    assert told["seen"] == "the table is gone"

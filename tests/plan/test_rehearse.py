@@ -54,6 +54,16 @@ def test_what_was_replaced_is_said() -> None:
     assert {finding.code for finding in rehearsal.findings} == {"CW1352"}
 
 
+def test_people_of_a_directory_are_logins_of_the_lab_with_numbers_of_their_own() -> None:
+    people = "users: {ada: {uid: 50000}, grace: {}, bob: {}}\n"
+    directory = "surroundings: {directory: {servers: ldaps://ldap.example, base: dc=example}}\n"
+    rehearsal = rehearse(loads(BLOCKS + people + directory).spec)
+    numbers = {name: user.uid for name, user in rehearsal.spec.users.items()}
+    assert numbers == {"ada": 50000, "bob": 50001, "grace": 50002}
+    assert rehearsal.spec.surroundings.directory is None
+    assert "surroundings.directory" in {finding.where.path for finding in rehearsal.findings}
+
+
 @pytest.mark.parametrize(
     ("software", "booted", "release"),
     [

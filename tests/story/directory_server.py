@@ -1,4 +1,4 @@
-"""A company's LDAP directory: a real slapd with two people, which answers over TLS only and to its own readers only."""
+"""A company's LDAP directory: a real slapd that answers over TLS only, and only to its reader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/nis.schema
 attributetype ( 1.3.6.1.4.1.24552.500.1.1.1.13 NAME 'sshPublicKey'
   EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )
-objectclass ( 1.3.6.1.4.1.24552.500.1.1.2.0 NAME 'ldapPublicKey' SUP top AUXILIARY MAY ( sshPublicKey $ uid ) )
+objectclass ( 1.3.6.1.4.1.24552.500.1.1.2.0 NAME 'ldapPublicKey'
+  SUP top AUXILIARY MAY ( sshPublicKey $ uid ) )
 modulepath /usr/lib/ldap
 moduleload back_mdb
 pidfile FOLDER/slapd.pid

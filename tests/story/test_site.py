@@ -1,4 +1,4 @@
-"""A cluster in a company's network: REST, containers, own steps, mirror, proxy, certificates and directory."""
+"""A cluster in a company's network: REST, containers, own steps, mirror, proxy, authority and directory."""
 
 from __future__ import annotations
 
