@@ -61,9 +61,10 @@ def plan(units: list, facts: dict, pending: dict) -> list:
         if names:
             calls.append([verb, *names])
     for unit in present:
-        seen = facts[unit["name"]]
-        verb = _verb(seen, pending.get(unit["name"]))
-        if unit["active"] and verb and not stays_away(seen):
+        seen, owed = facts[unit["name"]], pending.get(unit["name"])
+        verb = _verb(seen, owed)
+        # What it found missing when it was tried may be the very file that was placed since.
+        if unit["active"] and verb and (owed or not stays_away(seen)):
             calls.append([verb, unit["name"]])
     return calls
 

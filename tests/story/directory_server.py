@@ -62,7 +62,7 @@ objectClass: ldapPublicKey
 uid: {name}
 cn: {name}
 uidNumber: {number}
-gidNumber: 70000
+gidNumber: {number}
 homeDirectory: /home/{name}
 loginShell: /bin/bash
 sshPublicKey: {key}

@@ -123,6 +123,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "security_mirror": surroundings["security_mirror"],
         "time_servers": surroundings["time_servers"],
         "directory": directory.of(handoff),
+        "people": directory.people(handoff),
         "selinux": rules_for({**handoff.software, **handoff.storage}),
         "images": handoff.software["images"],
         "shares": handoff.storage["shares"],
