@@ -37,6 +37,12 @@ OFF = {**RUNNING, "ActiveState": "inactive", "UnitFileState": "disabled"}
 WANTED = {"name": "slurmd", "enabled": True, "active": True}
 UNWANTED = {"name": "slurmd", "enabled": False, "active": False}
 
+NOTHING_TO_DO = {
+    **RUNNING,
+    "ActiveState": "inactive",
+    "ConditionResult": "no",
+    "ConditionTimestampMonotonic": "7",
+}
 RETRIED = {"ActiveState": "activating", "SubState": "auto-restart"}
 
 
@@ -50,6 +56,8 @@ RETRIED = {"ActiveState": "activating", "SubState": "auto-restart"}
         (WANTED, RUNNING, {"slurmd": "restart"}, [["restart", "slurmd"]]),
         (WANTED, {**RUNNING, "ActiveState": "activating"}, {"slurmd": "restart"}, [["restart", "slurmd"]]),
         (WANTED, {**RUNNING, **RETRIED}, {}, [["restart", "slurmd"]]),
+        (WANTED, NOTHING_TO_DO, {}, []),
+        (WANTED, NOTHING_TO_DO, {"slurmd": "restart"}, [["start", "slurmd"]]),
         (WANTED, {**RUNNING, "UnitFileState": "static"}, {}, []),
         (WANTED, {**RUNNING, "UnitFileState": "masked"}, {}, [["enable", "slurmd"]]),
         (WANTED, {**RUNNING, "NeedDaemonReload": "yes"}, {}, [["daemon-reload"]]),
