@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,7 +175,7 @@ def test_time_server_of_the_site_is_asked(desk: Desk) -> None:
 def by_ssh(desk: Desk, person: str, command: str, code: int = 0) -> str:
     """Somebody of the directory, who has nothing but their own key, on the login node."""
     options = "-i /root/person -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR"
-    return desk.on("head", f"ssh {options} {person}@localhost {command}", code=code)
+    return desk.on("head", f"ssh {options} {person}@localhost {shlex.quote(command)}", code=code)
 
 
 def test_person_of_the_directory_logs_in_with_the_key_it_has_and_runs_a_job(
