@@ -211,12 +211,12 @@ def test_who_was_here_gets_in_while_the_directory_is_silent(desk: Desk, director
 
 def test_node_that_knows_a_person_no_more_gets_no_job_until_it_does(desk: Desk) -> None:
     desk.on("gpu", "systemctl stop 'sssd*.socket' sssd && rm -f /var/lib/sss/mc/*")
-    look = "/usr/lib/clusterwright/gate --quick"
+    look, reason = "/usr/lib/clusterwright/gate --quick", "sinfo --noheader --format=%E"
     assert "directory: expected sssd knows each person of the directory" in desk.on("gpu", look, code=1)
-    assert desk.on("head", "sinfo --noheader --format=%T").strip() == "drained"
+    assert "gate directory" in desk.on("head", reason)
     known = "timeout 60 sh -c 'until getent --service sss passwd grace; do sleep 0.2; done'"
     desk.on("gpu", f"systemctl start sssd && {known} && {look}")
-    assert desk.on("head", "sinfo --noheader --format=%T").strip() == "idle"
+    assert desk.on("head", reason).strip() == "none"
 
 
 def test_step_that_fails_before_acceptance_refuses_it(desk: Desk) -> None:
