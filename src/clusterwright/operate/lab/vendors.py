@@ -10,6 +10,7 @@ from pathlib import Path
 from clusterwright.catalog.archives import Archive, archive
 from clusterwright.operate.offline.signing import fingerprints
 from clusterwright.plan.model import Mirror
+from clusterwright.plan.rehearsal import DISTRIBUTION as BOOTED
 from clusterwright.plan.software import DISTRIBUTION, Lock
 from clusterwright.plan.software.lock import Source
 from clusterwright.providers.lab.home import LabHome
@@ -75,12 +76,16 @@ def _of(lock: Lock, repository: str) -> list[Wanted]:
 
 
 def _played(lock: Lock, name: str, home: LabHome) -> Mapping[str, Source]:
-    """The vendor's archive with simulated packages where the vendor has its own, signed by the lab's key."""
+    """The vendor's archive with simulated packages where the vendor has its own, signed by the lab's key.
+
+    Also where nodes look of what the lab boots in place of the lock's distribution."""
     made = packages(_of(lock, name), host_architecture())
     known = _signed_archives(lock)[name]
     members = {
         _place(one.members(architecture), package): package
-        for architecture, one in known.items()
+        for architecture, own in known.items()
+        for one in (own, archive(name, BOOTED, architecture))
+        if one
         for package in made
     }
     file_name = next(iter(lock.repositories[name].values())).url.rpartition("/")[2]
