@@ -158,6 +158,13 @@ class Desk:
         """Jobs that run now."""
         return set(self.as_user("squeue", "--noheader", "--states=R", "--format=%A").split())
 
+    def until_the_queue_is_empty(self) -> None:
+        """No job runs, waits or is being completed."""
+        deadline = time.monotonic() + 600
+        while jobs := self.as_user("squeue", "--noheader"):
+            assert time.monotonic() < deadline, jobs
+            time.sleep(0.3)
+
     def submit(self, node: str, *options: str) -> str:
         """A job that runs until it is cancelled; returns once it runs."""
         job = self.as_user("sbatch", "--parsable", f"--nodelist={node}", *options, "--wrap=sleep 600").strip()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import pytest
 
@@ -178,8 +177,7 @@ def test_a_driver_is_rolled_from_node_to_node_while_an_array_runs(desk: Desk) ->
     # Else a task that starts while scancel looks for those that wait is cancelled with them.
     desk.on("controller", "scontrol update PartitionName=gpu State=DOWN")
     desk.as_user("scancel", "--state=PENDING", array)
-    while desk.as_user("squeue", "--noheader"):
-        time.sleep(0.3)
+    desk.until_the_queue_is_empty()
     desk.on("controller", "scontrol update PartitionName=gpu State=UP")
     assert desk.begun_and_not_completed(array) == []
     outcome = desk.outcome("up", "cluster.yaml", "--roll")

@@ -123,6 +123,7 @@ def test_drained_node_takes_no_job_until_it_is_resumed(desk: Desk) -> None:
     assert "fan's $(noise)" in desk.run("status", "story")
     desk.run("node", "resume", "story", "gpu-003")
     assert desk.as_user("srun", "--nodelist=gpu-003", "hostname").splitlines()[-1] == "gpu-003"
+    desk.until_the_queue_is_empty()  # srun returns before slurmd has told that the job is gone
 
 
 def test_diagnosis_reaches_every_node_and_holds_no_key(desk: Desk) -> None:
