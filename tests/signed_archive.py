@@ -9,6 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from clusterwright.operate.offline.signing import fingerprints
+from clusterwright.plan.software.lock import Source
+
+EFA_ARCHIVE = "aws-efa-installer-1.51.0.tar.gz"
 VENDOR, STRANGER = "vendor@example.com", "stranger@example.com"
 
 
@@ -49,3 +53,14 @@ def archive(members: Mapping[str, bytes], links: Mapping[str, str]) -> bytes:
             link.type, link.linkname = tarfile.SYMTYPE, target
             tar.addfile(link)
     return whole.getvalue()
+
+
+def published(folder: Path, members: Mapping[str, bytes]) -> Source:
+    """Amazon's archive with these members, its signature and its key, where a lock finds them."""
+    file, key = folder / EFA_ARCHIVE, folder / "efa.key"
+    file.write_bytes(archive(members, {}))
+    with keyring(folder / "ring") as ring:
+        publish_key(ring, key, VENDOR)
+        sign(ring, file)
+    [fingerprint] = fingerprints(key)
+    return Source(file.as_uri(), "", (), key.as_uri(), fingerprint)

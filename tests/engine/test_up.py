@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import tarfile
+from dataclasses import replace
 
 import pytest
 
@@ -85,3 +86,13 @@ def test_life_of_a_cluster_that_is_killed_interrupted_changed_and_destroyed(oper
     output, _ = operator.run("destroy", "cloudy", "--yes", "--unprotect")
     assert "cloudy is gone" in output
     assert not operator.state.exists()
+
+
+def test_nothing_is_made_for_nodes_whose_packages_cannot_be_had(operator: Operator) -> None:
+    """g5.8xlarge has EFA, whose packages are in no repository; nobody listens at that proxy."""
+    nowhere = {"https_proxy": "http://127.0.0.1:9", "no_proxy": "localhost,127.0.0.1"}
+    cut_off = replace(operator, environment={**operator.environment, **nowhere})
+    cut_off.describe(CLOUDY.replace("g5.4xlarge", "g5.8xlarge"))
+    _, errors = cut_off.run("up", "cloudy.yaml", code=2)
+    assert "CW8295" in errors and "vendor-files" in errors
+    assert cut_off.deeds == ""

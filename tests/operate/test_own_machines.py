@@ -123,6 +123,31 @@ def test_a_clean_machine_is_nothing_to_warn_of(handoff: Handoff, gpu: Node, clea
     assert list(harm(handoff, gpu, clean)) == []
 
 
+@pytest.mark.parametrize(
+    ("treatments", "applied", "severity"),
+    [({}, False, Severity.WARNING), ({}, True, None), ({"sssd": "skip"}, False, Severity.NOTE)],
+)
+def test_a_directory_that_the_description_would_replace_is_told_of_before_it_is(
+    treatments: dict[str, str],
+    applied: bool,
+    severity: Severity | None,
+    handoff: Handoff,
+    gpu: Node,
+    clean: Machine,
+) -> None:
+    asked = {"servers": ["ldaps://ldap.example"], "bind": None}
+    surroundings = {**handoff.cluster["surroundings"], "directory": asked}
+    described = replace(
+        handoff,
+        cluster={**handoff.cluster, "surroundings": surroundings},
+        software={**handoff.software, "treatments": {gpu.pool: treatments}},
+    )
+    seen = {**clean.seen, "people": {**clean.seen["people"], "directory": ["sss"]}}
+    machine = replace(clean, seen=seen, applied=applied)
+    found = [one.severity for one in harm(described, gpu, machine) if "directory" in one.what]
+    assert found == ([severity] if severity else [])
+
+
 @pytest.mark.parametrize("case", HARMS)
 def test_harm_is_named(case: str, handoff: Handoff, gpu: Node, clean: Machine) -> None:
     change, code, severity, words = HARMS[case]

@@ -8,12 +8,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.signed_archive import VENDOR, archive, keyring, publish_key, sign
+from tests.signed_archive import published
 
 from clusterwright.finding import Refused
 from clusterwright.handoff import Handoff, from_plan
 from clusterwright.operate.desired import Desired
-from clusterwright.operate.offline.signing import fingerprints
 from clusterwright.plan import plan
 from clusterwright.plan.model import Ground
 from clusterwright.plan.software.lock import Lock, Locked, Source
@@ -41,13 +40,7 @@ def handoff_of(source: Source) -> Handoff:
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Source:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    file = tmp_path / "aws-efa-installer-1.51.0.tar.gz"
-    file.write_bytes(archive(MEMBERS, {}))
-    with keyring(tmp_path / "ring") as ring:
-        publish_key(ring, tmp_path / "efa.key", VENDOR)
-        sign(ring, file)
-    [fingerprint] = fingerprints(tmp_path / "efa.key")
-    return Source(file.as_uri(), "", (), (tmp_path / "efa.key").as_uri(), fingerprint)
+    return published(tmp_path, MEMBERS)
 
 
 def with_vendor(world: World, source: Source) -> Desired:

@@ -36,7 +36,7 @@ surroundings:
     login_groups: [gpu, staff]
 """
 CONFIGURATION = "/etc/sssd/sssd.conf"
-SECRET = "correct horse battery staple"
+SECRET = "korrektes Pferd, höchst sicher: #=%[1]"
 
 
 def handoff(more: str = DIRECTORY) -> Handoff:

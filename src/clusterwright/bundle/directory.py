@@ -26,12 +26,14 @@ def secrets(handoff: Handoff) -> Mapping[str, str]:
     return {PASSWORD: directory["bind"]["password"]} if directory and directory["bind"] else {}
 
 
-def is_password(password: bytes) -> bool:
-    """One line of text: sssd would take a second one for a setting."""
-    line = password.strip(b"\r\n")
-    return bool(line) and line.isascii() and line.decode().isprintable() and line == line.strip()
+def password_file(content: bytes) -> bytes | None:
+    """sssd reads a password from its configuration only, and that in several files.
 
-
-def password_file(password: bytes) -> bytes:
-    """sssd reads a password from its configuration only, and that in several files."""
-    return b"[domain/%s]\nldap_default_authtok = %s\n" % (DOMAIN.encode(), password.strip(b"\r\n"))
+    None where the content is not one line of text: sssd would take a second one for a setting."""
+    try:
+        password = content.decode().strip("\r\n")
+    except UnicodeDecodeError:
+        return None
+    if not password or not password.isprintable() or password != password.strip():
+        return None
+    return f"[domain/{DOMAIN}]\nldap_default_authtok = {password}\n".encode()

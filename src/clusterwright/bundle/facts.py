@@ -66,6 +66,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "time_servers": (_switch(handoff.cluster["surroundings"]["time_servers"]),),
         "directory": (_switch(directory.of(handoff)),),
         "directory_password": (_switch(directory.secrets(handoff)),),
+        "directory_people": (_switch(directory.people(handoff)),),
     }
 
 

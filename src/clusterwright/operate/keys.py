@@ -50,10 +50,12 @@ def secrets_beside(folder: Path, handoff: Handoff) -> Mapping[str, bytes]:
             remedy = "Put it beside the description, readable for you alone, and out of the repository"
             wrong.append(Finding("CW8004", Where(beside), f"cannot be read ({error.strerror})", remedy))
             continue
-        if path in of_directory and not directory.is_password(secret):
+        placed = directory.password_file(secret) if path in of_directory else secret
+        if placed is None:
             what, remedy = "is not one line of text", "Write the password alone into it"
             wrong.append(Finding("CW8004", Where(beside), what, remedy))
-        found[path] = directory.password_file(secret) if path in of_directory else secret
+        else:
+            found[path] = placed
     if wrong:
         raise Refused(wrong)
     return found

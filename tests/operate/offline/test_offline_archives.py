@@ -10,9 +10,8 @@ from archives import World, codes, lock_of, manifest, packages, subject_of
 from small_world import Small
 
 from clusterwright.operate.offline.collect import collect
-from clusterwright.operate.offline.signing import fingerprints
 from clusterwright.plan.software.lock import Lock, Locked, Source
-from signed_archive import VENDOR, archive, keyring, publish_key, sign
+from signed_archive import published
 
 EFA = "efa-installer-1.51.0"
 FOLDER = "aws-efa-installer/DEBS/DEBIAN13/x86_64"
@@ -34,13 +33,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Source:
         for start, folder in places.items()
         for file in built.glob(f"{start}*.deb")
     }
-    file = tmp_path / "aws-efa-installer-1.51.0.tar.gz"
-    file.write_bytes(archive(members, {}))
-    with keyring(tmp_path / "ring") as ring:
-        publish_key(ring, tmp_path / "efa.key", VENDOR)
-        sign(ring, file)
-    [fingerprint] = fingerprints(tmp_path / "efa.key")
-    return Source(file.as_uri(), "", (), (tmp_path / "efa.key").as_uri(), fingerprint)
+    return published(tmp_path, members)
 
 
 def lock(made: World, source: Source) -> Lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,11 @@ from clusterwright.cli.terminal.style import paint
 
 if TYPE_CHECKING:
     from clusterwright.accept.result import Acceptance
+    from clusterwright.converge.result import NodeResult
     from clusterwright.handoff import Handoff
     from clusterwright.operate.outcome import Outcome
+    from clusterwright.operate.own.bootstrap import Bootstrapped
+    from clusterwright.operate.provision.result import Ended, Provisioned
 
 
 def show_outcome(outcome: Outcome, *, as_json: bool, welcome: bool = False) -> None:
@@ -29,6 +32,19 @@ def show_outcome(outcome: Outcome, *, as_json: bool, welcome: bool = False) -> N
     if outcome.ok and welcome:
         for name, command in _way_in(outcome.handoff):
             print(f"  {name:<8} {paint(command, 'bold', sys.stdout)}")
+
+
+def batches_as_json(ended: Bootstrapped | Provisioned) -> str:
+    """What became of machines that were taken batch after batch."""
+    nodes: Mapping[str, NodeResult | Ended] = ended.nodes
+    body = {
+        "cluster": ended.cluster,
+        "ok": ended.ok,
+        "nodes": {name: asdict(one) for name, one in sorted(nodes.items())},
+        "untouched": list(ended.untouched),
+        "findings": [finding.as_json() for finding in ended.findings],
+    }
+    return json.dumps({"outcome": body})
 
 
 def show_acceptance(acceptance: Acceptance, report_page: str, *, as_json: bool) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs
@@ -68,18 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(ended: Bootstrapped, check: bool, *, as_json: bool) -> None:
     from clusterwright.cli.terminal.findings import show
+    from clusterwright.cli.terminal.outcome import batches_as_json
     from clusterwright.cli.terminal.style import paint
     from clusterwright.spec.nodeset import fold
 
     if as_json:
-        body = {
-            "cluster": ended.cluster,
-            "ok": ended.ok,
-            "nodes": {name: asdict(result) for name, result in sorted(ended.nodes.items())},
-            "untouched": list(ended.untouched),
-            "findings": [finding.as_json() for finding in ended.findings],
-        }
-        print(json.dumps({"outcome": body}))
+        print(batches_as_json(ended))
         return
     show(ended.findings, as_json=False)
     alike: dict[tuple[str, ...], list[str]] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from clusterwright.cli.arguments import Verbs
@@ -123,17 +122,11 @@ def _show(ended: Provisioned, *, as_json: bool) -> None:
     import sys
 
     from clusterwright.cli.terminal.findings import show
+    from clusterwright.cli.terminal.outcome import batches_as_json
     from clusterwright.cli.terminal.style import paint
 
     if as_json:
-        body = {
-            "cluster": ended.cluster,
-            "ok": ended.ok,
-            "nodes": {name: asdict(one) for name, one in sorted(ended.nodes.items())},
-            "untouched": list(ended.untouched),
-            "findings": [finding.as_json() for finding in ended.findings],
-        }
-        print(json.dumps({"outcome": body}))
+        print(batches_as_json(ended))
         return
     show(ended.findings, as_json=False)
     ready = [one for one in ended.nodes.values() if one.status != "failed"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from clusterwright.bundle import directory
 from clusterwright.bundle.facts import treatments
 from clusterwright.finding import Finding, Severity, Where
 from clusterwright.handoff import Handoff, Node
@@ -102,10 +103,19 @@ def _people(case: _Case) -> Iterator[Finding]:
     for collision in case.machine.seen["collisions"]:
         remedy = "Give the description the number that owns the files, or move the files to the new one"
         yield case.says("CW8188", Severity.ERROR, collision, remedy)
-    if directory := case.machine.seen["people"]["directory"]:
-        what = f"logins come from a directory as well ({', '.join(directory)})"
+    yield from _directory(case)
+
+
+def _directory(case: _Case) -> Iterator[Finding]:
+    there = case.machine.seen["people"]["directory"]
+    ours = directory.of(case.handoff) is not None and "sssd" not in treatments(case.handoff, case.node)
+    what = f"logins come from a directory as well ({', '.join(there)})"
+    if there and not ours:
         remedy = "It stays. Names of the description are local logins and come first"
         yield case.says("CW8189", Severity.NOTE, what, remedy)
+    elif there and not case.machine.applied:
+        remedy = "`up` configures sssd for the description's; `ansible_roles: {sssd: skip}` keeps this one"
+        yield case.says("CW8189", Severity.WARNING, what, remedy)
 
 
 def _surroundings(case: _Case) -> Iterator[Finding]:
