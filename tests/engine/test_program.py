@@ -34,10 +34,19 @@ HYBRID = """
 cluster: hybrid
 sites:
   cellar: {provider: onprem}
-  cloud: {provider: aws, region: us-east-2, zone: us-east-2a}
+  cloud: {provider: aws, region: us-east-2, zone: us-east-2a, link: {gateway: tgw-0123456789abcdef0}}
 pools:
   head: {roles: [controller, login], machine: generic-x86-32c, site: cellar}
   gpu: {roles: compute, machine: g5.xlarge, count: 2, site: cloud}
+"""
+TWO_CLOUDS = """
+cluster: two-clouds
+sites:
+  one: {provider: aws, region: us-east-2, zone: us-east-2a}
+  other: {provider: aws, region: us-west-2, zone: us-west-2b}
+pools:
+  head: {roles: [controller, login], machine: m7i.large, site: one}
+  gpu: {roles: compute, machine: g5.xlarge, count: 2, site: other}
 """
 
 
@@ -105,10 +114,15 @@ def test_own_machines_are_described_and_nothing_is_made(run: Run) -> None:
     assert outputs["ssh_command"] == f"ssh {handoff.by_name['head'].address}"
 
 
-def test_two_sites_are_refused_with_the_way_on(run: Run) -> None:
+def test_two_clouds_are_refused_with_the_way_on(run: Run) -> None:
     with pytest.raises(pulumi.RunError, match=r"cluster\.yaml:3:1: sites: CW7100 .* of one cloud") as refused:
-        run(HYBRID)
+        run(TWO_CLOUDS)
     assert "`clusterwright up --lab cluster.yaml`" in str(refused.value)
+
+
+def test_machines_beside_own_ones_that_nobody_could_open_are_refused(run: Run) -> None:
+    with pytest.raises(pulumi.RunError, match=r"cluster\.yaml:3:1: sites: CW7106 .* clusterwright:operator"):
+        run(HYBRID)
 
 
 def test_machines_that_would_trust_nobody_are_refused(run: Run) -> None:

@@ -23,9 +23,12 @@ NOT_SHOWN: set[Option] = {
     ("AwsSite", "firewall", ""),
     ("GcpSite", "firewall", ""),
     ("LabSite", "firewall", ""),
+    ("GcpSite", "shares", ""),
+    ("LabSite", "shares", ""),
 }
 """The lab picks a network that is free on its machine; an example cannot know one. A firewall is refused on
-clouds (CW1771), and in a lab it is as on own machines, of which an example has it."""
+clouds (CW1771), and in a lab it is as on own machines, of which an example has it. Shares
+of a site are for several: no example has Google Cloud as one of them, and a rehearsal takes them over."""
 
 
 @cache

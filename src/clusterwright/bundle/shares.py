@@ -51,7 +51,7 @@ def mounted(handoff: Handoff, node: Node) -> dict[str, Mapping[str, Any]]:
     server = file_server(handoff)
     return {
         path: share
-        for path, share in sorted(handoff.storage["shares"].items())
+        for path, share in sorted(handoff.shares(node.site).items())
         if not (share["kind"] == "served" and node.name == server)
         and (share["kind"] not in (*PARALLEL, *BUCKETS) or _ON & set(node.roles))
     }
@@ -192,7 +192,7 @@ def key_files(handoff: Handoff, node: Node, role: Role) -> Iterator[str]:
 def secrets(handoff: Handoff) -> Mapping[str, str]:
     """Path on the node → file beside the description, of everything that a client must keep secret."""
     found = {}
-    for path, share in sorted(handoff.storage["shares"].items()):
+    for path, share in handoff.every_share:
         if share["kind"] == "cephfs":
             found[ceph_keyring(share)] = share["keyring"]
         if share["kind"] == "beegfs" and share["connection_auth"]:

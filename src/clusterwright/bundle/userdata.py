@@ -14,6 +14,7 @@ from functools import cache
 import yaml
 
 from clusterwright.bundle.collection import root
+from clusterwright.bundle.login import ADMIN
 from clusterwright.bundle.terse import terse
 
 LIMIT = 16 * 1024
@@ -26,6 +27,8 @@ _NAME = "clusterwright-name.service"
 _MACHINE = "/var/lib/cloud/data/instance-id"
 """Where cloud-init writes by which ID the cloud knows the machine."""
 _AUTHORITY = "/etc/clusterwright/pull-authority.pem"
+
+_OPERATOR = "/etc/clusterwright/operator.pub"
 
 _GATE = "/usr/lib/clusterwright/gate"
 _BUILDER = "/run/clusterwright-builder"
@@ -82,6 +85,36 @@ def user_data(
     ]
     head = _yaml(named) if named else ""
     return f"#cloud-config\n{head}write_files:\n{''.join(files)}{_yaml({'runcmd': commands})}"
+
+
+def admitting(node: str, key: str) -> str:
+    """For a machine that is pushed to as own machines are: its name, and a login that this public key opens.
+
+    The login is the one that bootstrap makes, so that nothing is left to change there."""
+    home, keys = f"/var/lib/{ADMIN}", f"/var/lib/{ADMIN}/.ssh/authorized_keys"
+    made = (
+        f"useradd --system --user-group --create-home --home-dir {home} --shell /bin/sh"
+        f" --comment clusterwright {ADMIN} && usermod --password '*' {ADMIN}"
+    )
+    placed = (
+        f"install -d -m 0700 -o {ADMIN} -g {ADMIN} {home}/.ssh"
+        f" && install -m 0600 -o {ADMIN} -g {ADMIN} {_OPERATOR} {keys}"
+        f" && {{ ! command -v restorecon >/dev/null || restorecon -R {home}/.ssh; }}"
+    )
+    config = {
+        "hostname": node,
+        "prefer_fqdn_over_hostname": False,
+        "write_files": [
+            {"path": _OPERATOR, "permissions": "0644", "content": f"{key}\n"},
+            {
+                "path": "/etc/sudoers.d/90-clusterwright",
+                "permissions": "0440",
+                "content": f"Defaults:{ADMIN} !requiretty\n{ADMIN} ALL=(ALL:ALL) NOPASSWD: ALL\n",
+            },
+        ],
+        "runcmd": [["sh", "-c", made], ["sh", "-c", placed]],
+    }
+    return f"#cloud-config\n{_yaml(config)}"
 
 
 def startup_script() -> str:

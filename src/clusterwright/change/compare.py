@@ -10,7 +10,7 @@ from clusterwright.catalog.changes import Cost, Impact, Kind, cost
 from clusterwright.catalog.slurm import settings
 from clusterwright.change.files import file_changes
 from clusterwright.change.model import Change
-from clusterwright.change.reach import BY_POOL, reach
+from clusterwright.change.reach import BY_POOL, BY_SITE, reach
 from clusterwright.change.stacks import STACKS, stack_changes
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
@@ -100,7 +100,7 @@ def _sections(old: Handoff, new: Handoff) -> Iterator[Change]:
         before, after = getattr(old, section), getattr(new, section)
         for key in sorted({*before, *after}):
             path = f"{section}.{key}"
-            absent: Any = {} if path in BY_POOL else None
+            absent: Any = {} if path in BY_POOL or path in BY_SITE else None
             was, is_now = before.get(key, absent), after.get(key, absent)
             if path != STACKS and was != is_now:
                 yield from _property(new, path, was, is_now)

@@ -20,6 +20,8 @@ BY_POOL = {
     "software.treatments": "",
 }
 """Properties by pool, and the role of the nodes that they are for; nothing is for all of a pool."""
+BY_SITE = {"storage.sites"}
+"""Properties by site."""
 _ON_THE_CONTROLLER = ("fabric.", "scheduler.")
 
 
@@ -35,6 +37,8 @@ def reach(handoff: Handoff, path: str, name: str, units: tuple[str, ...]) -> tup
     if path in BY_POOL:
         role = BY_POOL[path]
         return tuple(n.name for n in handoff.nodes if n.pool == name and (not role or role in n.roles))
+    if path in BY_SITE:
+        return tuple(node.name for node in handoff.nodes if node.site == name)
     if units:
         touched = {name for unit in units for name in running(handoff, unit)}
         return tuple(node.name for node in handoff.nodes if node.name in touched)

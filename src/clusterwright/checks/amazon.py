@@ -22,9 +22,7 @@ def _sites(outline: Outline) -> Iterator[tuple[str, AwsSite]]:
 
 
 def _shares(outline: Outline) -> Iterator[tuple[str, FsxLustre | Efs | FsxOpenZfs]]:
-    for mount, share in outline.spec.storage.shares.items():
-        if isinstance(share, AMAZON):
-            yield f"storage.shares.{mount}", share
+    return ((field, share) for field, _, share in outline.shares if isinstance(share, AMAZON))
 
 
 @rule(

@@ -29,6 +29,7 @@ from clusterwright.checks import (
     google,
     google_fabric,
     groups,
+    hybrid,
     kept,
     labels,
     lustre_efa,
@@ -108,6 +109,7 @@ CONCERNS: tuple[ModuleType, ...] = (
     lustre_efa,
     way_out,
     surroundings,
+    hybrid,
 )
 
 

@@ -25,9 +25,9 @@ _BURSTING = 64
 
 
 def _lustres(outline: Outline) -> Iterator[tuple[str, FsxLustre | ManagedLustre]]:
-    for mount, share in outline.spec.storage.shares.items():
-        if isinstance(share, FsxLustre | ManagedLustre):
-            yield mount, share
+    return (
+        (field, share) for field, _, share in outline.shares if isinstance(share, FsxLustre | ManagedLustre)
+    )
 
 
 def _rate(share: FsxLustre | ManagedLustre) -> float:
@@ -47,12 +47,12 @@ def _rate(share: FsxLustre | ManagedLustre) -> float:
 )
 def more_than_the_file_system(outline: Outline) -> Iterator[Problem]:
     """Acceptance measures what one node gets, and no node could ever pass."""
-    for mount, share in _lustres(outline):
+    for field, share in _lustres(outline):
         if share.throughput and share.throughput > _rate(share):
             what = f"{share.throughput / 1e9:g} GB/s of one node, and all nodes together get "
             what += f"{_rate(share) / 1e9:.2g}"
             remedy = "Take a larger `size`, a higher `throughput_per_tib`, or state less"
-            yield Problem(f"storage.shares.{mount}.throughput", what, remedy)
+            yield Problem(f"{field}.throughput", what, remedy)
 
 
 @rule(
@@ -74,7 +74,7 @@ def slow_for_the_gpus(outline: Outline) -> Iterator[Problem]:
     if found and having < wanted:
         what = f"{having / 1e9:.2g} GB/s for {gpus} GPUs, which want {wanted / 1e9:.2g}"
         remedy = "Take a larger `size` or a higher `throughput_per_tib`"
-        yield Problem(f"storage.shares.{max(found, key=lambda mount: _rate(found[mount]))}", what, remedy)
+        yield Problem(max(found, key=lambda field: _rate(found[field])), what, remedy)
 
 
 @rule(
@@ -86,16 +86,16 @@ def slow_for_the_gpus(outline: Outline) -> Iterator[Problem]:
 )
 def home_on_scratch(outline: Outline) -> Iterator[Problem]:
     """A file server that fails takes people's work with it, and so does `destroy`."""
-    home = outline.spec.storage.shares.get("/home")
-    if isinstance(home, FsxLustre) and home.deployment == "scratch-2":
-        what = "people's homes are kept in one copy, and not when the cluster goes"
-        yield Problem("storage.shares./home.deployment", what, "Take `persistent-2`, `efs` or `fsx-openzfs`")
+    for field, mount, home in outline.shares:
+        if mount == "/home" and isinstance(home, FsxLustre) and home.deployment == "scratch-2":
+            what = "people's homes are kept in one copy, and not when the cluster goes"
+            yield Problem(f"{field}.deployment", what, "Take `persistent-2`, `efs` or `fsx-openzfs`")
 
 
 def _repositories(outline: Outline) -> Iterator[tuple[str, dict[str, str]]]:
-    for mount, share in _lustres(outline):
+    for field, share in _lustres(outline):
         if isinstance(share, FsxLustre):
-            yield f"storage.shares.{mount}.repositories", share.repositories
+            yield f"{field}.repositories", share.repositories
 
 
 @rule(

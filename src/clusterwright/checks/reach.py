@@ -9,7 +9,10 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from clusterwright.checks.network import NEVER_ROUTED, PRIVATE, site_field
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
+from clusterwright.plan.linked import linked
 from clusterwright.plan.outline import Outline
+from clusterwright.plan.shares import seen_from
+from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.site import AwsSite, GcpSite
 
 _PODMAN = IPv4Network("10.88.0.0/16")
@@ -33,21 +36,24 @@ def clouds(outline: Outline) -> Iterator[tuple[str, AwsSite | GcpSite]]:
 def address_out_of_reach(outline: Outline) -> Iterator[Problem]:
     """The private addresses of a company end at its own border: nodes in a network that is made for them
     wait until a time-out, each at the first thing that it needs from there."""
-    sites = [site for _, site in clouds(outline)]
-    if len(sites) != len(outline.sites) or not sites or any(site.vpc for site in sites):
+    sites, joined = [site for _, site in clouds(outline)], linked(outline.spec)
+    if (len(sites) != len(outline.sites) and not joined) or not sites or any(site.vpc for site in sites):
         return
-    for field, text in _elsewhere(outline):
+    beyond = [*map(IPv4Network, joined.link.reaches)] if joined else []
+    remedy = "Describe the network that reaches it with `vpc`, or peer it before the nodes boot"
+    if joined:
+        remedy = f"Name its network in `sites.{joined.name}.link.reaches`, where the link leads there"
+    for field, text in _elsewhere(seen_from(outline.spec, joined.name if joined else "")):
         for address in _addresses(text):
-            within = any(network and address in network for network in outline.networks.values())
+            within = any(network and address in network for network in (*outline.networks.values(), *beyond))
             if any(address in network for network in PRIVATE) and not within:
                 what = f"{address} is private, and not in a network of this cluster"
-                remedy = "Describe the network that reaches it with `vpc`, or peer it before the nodes boot"
                 yield Problem(field, what, remedy)
 
 
-def _elsewhere(outline: Outline) -> Iterator[tuple[str, str]]:
+def _elsewhere(spec: ClusterSpec) -> Iterator[tuple[str, str]]:
     """What nodes are told to ask, by field."""
-    surroundings, software = outline.spec.surroundings, outline.spec.software
+    surroundings, software = spec.surroundings, spec.software
     for key in ("http_proxy", "package_mirror", "security_mirror"):
         yield f"surroundings.{key}", getattr(surroundings, key) or ""
     for index, server in enumerate(surroundings.time_servers):
@@ -56,7 +62,7 @@ def _elsewhere(outline: Outline) -> Iterator[tuple[str, str]]:
         repository = getattr(software, key)
         yield f"software.{key}.url", repository.url if repository else ""
     yield "software.image_source", software.image_source or ""
-    for mount, share in outline.spec.storage.shares.items():
+    for mount, share in spec.storage.shares.items():
         for key in _SERVERS:
             told = getattr(share, key, None) or ""
             yield f"storage.shares.{mount}.{key}", told if isinstance(told, str) else " ".join(told)

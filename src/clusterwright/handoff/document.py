@@ -53,7 +53,7 @@ class Handoff:
     fabric: Mapping[str, Any]
     """`topology`, `nodes_per_leaf`, `block_size`."""
     storage: Mapping[str, Any]
-    """`shares` by mount point."""
+    """`shares` by mount point; `sites`: by site, what its nodes mount in their place."""
     scheduler: Mapping[str, Any]
     """`release`, `partitions`, `accounts`, `options`, `accounting`, `rest`, `cgroup`, `config_overrides`,
     `mig`: instances by pool and minor of their GPU."""
@@ -79,6 +79,21 @@ class Handoff:
         """With these nodes at these addresses, which were not planned."""
         nodes = (replace(node, address=addresses.get(node.name, node.address)) for node in self.nodes)
         return replace(self, nodes=tuple(nodes)) if addresses else self
+
+    def shares(self, site: str) -> Mapping[str, Mapping[str, Any]]:
+        """What nodes of a site mount, by mount point."""
+        own = self.storage.get("sites", {}).get(site, {})
+        return {path: share for path, share in {**self.storage["shares"], **own}.items() if share is not None}
+
+    @property
+    def every_share(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """With their mount points, at whichever site they are mounted."""
+        return tuple(
+            (path, share)
+            for rows in (self.storage["shares"], *self.storage.get("sites", {}).values())
+            for path, share in sorted(rows.items())
+            if share is not None
+        )
 
     @property
     def entries(self) -> tuple[Node, ...]:

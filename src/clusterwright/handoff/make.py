@@ -9,7 +9,8 @@ from clusterwright.handoff.ends import last_moments
 from clusterwright.handoff.software import software_section
 from clusterwright.plan.mig import Cut, cut
 from clusterwright.plan.model import ClusterPlan
-from clusterwright.plan.shares import mounted_shares
+from clusterwright.plan.shares import mounted_shares, shares_of_sites
+from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.machines import Machine
 from clusterwright.spec.pool import BUILT
 from clusterwright.spec.site import OnpremSite
@@ -71,7 +72,10 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         hardware=plan.hardware,
         nodes=nodes,
         fabric=spec.fabric.model_dump(exclude={"switches"}),
-        storage={"shares": {path: share.model_dump() for path, share in mounted_shares(spec).items()}},
+        storage={
+            "shares": {path: share.model_dump() for path, share in mounted_shares(spec).items()},
+            **({"sites": own} if (own := _shares_of_sites(spec)) else {}),
+        },
         scheduler={
             "release": plan.slurm_release,
             "partitions": {
@@ -93,6 +97,13 @@ def from_plan(plan: ClusterPlan) -> Handoff:
         software=software_section(plan),
         machines=_machines(plan),
     )
+
+
+def _shares_of_sites(spec: ClusterSpec) -> dict[str, dict[str, object]]:
+    return {
+        site: {mount: share and share.model_dump() for mount, share in shares.items()}
+        for site, shares in shares_of_sites(spec).items()
+    }
 
 
 def _firewall(plan: ClusterPlan, name: str) -> dict[str, object]:

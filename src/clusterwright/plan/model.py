@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.plan.cost import Cost
+from clusterwright.plan.shares import seen_from
 
 if TYPE_CHECKING:
     from clusterwright.plan.software.lock import Lock, Source
@@ -106,6 +107,12 @@ class ClusterPlan:
     """Node → digest of the image that its software makes, where a description names a built one."""
     rehearsal_of: tuple[str, ...] = field(default=())
     """Providers that this plan plays in the lab; empty when it is not a rehearsal."""
+
+    def at(self, site: str) -> ClusterPlan:
+        """The part of one of its sites, as whoever makes machines there sees it."""
+        planned = tuple(one for one in self.sites if one.name == site)
+        nodes = tuple(node for node in self.nodes if node.site == site)
+        return replace(self, spec=seen_from(self.spec, site), sites=planned, nodes=nodes)
 
     def with_role(self, role: str) -> tuple[PlannedNode, ...]:
         return tuple(node for node in self.nodes if role in node.roles)

@@ -14,7 +14,7 @@ from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.catalog.slurm import releases
 from clusterwright.plan.model import Ground
-from clusterwright.plan.shares import mounted_shares
+from clusterwright.plan.shares import mounted_shares, seen_from
 from clusterwright.plan.subnets import node_network
 from clusterwright.spec.buckets import BUCKETS
 from clusterwright.spec.cluster import ClusterSpec
@@ -115,10 +115,21 @@ class Outline:
         settings = self.spec.scheduler.partitions
         return [name for name in names if name in settings and settings[name].exclusive]
 
+    @cached_property
+    def shares(self) -> tuple[tuple[str, str, Share], ...]:
+        """Every share of the cluster and of its sites: field, mount point and share."""
+        own = (
+            (f"sites.{name}.shares.{mount}", mount, share)
+            for name, site in self.spec.sites.items()
+            for mount, share in site.shares.items()
+        )
+        common = ((f"storage.shares.{mount}", mount, one) for mount, one in self.spec.storage.shares.items())
+        return tuple((field, mount, share) for field, mount, share in (*common, *own) if share is not None)
+
     def mounted(self, pool: str) -> Mapping[str, Share]:
         """The shares that a pool's nodes mount: some file systems are only for where people and jobs are."""
         jobs = bool({Role.COMPUTE, Role.LOGIN} & set(self.spec.pools[pool].roles))
-        shares = mounted_shares(self.spec)
+        shares = mounted_shares(seen_from(self.spec, self.site_names[pool] or ""))
         return {
             path: share
             for path, share in shares.items()

@@ -12,6 +12,7 @@ from clusterwright.plan.boot_disk import boot_gib
 from clusterwright.plan.cost import Metered, Part, PoolCost, ServiceCost
 from clusterwright.plan.kept import kept
 from clusterwright.plan.outline import Outline
+from clusterwright.plan.shares import seen_from
 from clusterwright.spec.google_storage import GOOGLE
 from clusterwright.spec.pool import Role
 from clusterwright.spec.site import AwsSite, GcpSite
@@ -26,7 +27,7 @@ def services(outline: Outline, pools: tuple[PoolCost, ...]) -> Iterator[ServiceC
         yield from _disks(outline, pool)
     for name, site in outline.sites.items():
         if isinstance(site, AwsSite):
-            yield from _amazon_storage(outline, site)
+            yield from _amazon_storage(outline, name, site)
             yield from _amazon_network(site)
         elif isinstance(site, GcpSite):
             yield from _google_storage(outline, site)
@@ -35,14 +36,17 @@ def services(outline: Outline, pools: tuple[PoolCost, ...]) -> Iterator[ServiceC
 
 def metered(outline: Outline) -> Iterator[Metered]:
     """What has a price and no amount."""
-    for site in outline.sites.values():
+    for name, site in outline.sites.items():
         if isinstance(site, AwsSite):
             if site.vpc is None and site.nat:
                 yield from _rate("NAT gateway", "aws", "nat-gateway", site.region, "traffic-gb")
-            for one in file_systems(outline.spec):
+            if _attached(site):
+                yield from _rate("link to other sites", "aws", "transit-gateway", site.region, "traffic-gb")
+            for one in file_systems(seen_from(outline.spec, name)):
                 if one.kind == "efs":
                     yield from _rate(one.mount, "aws", "efs", site.region, "stored-gb-month")
-            yield from _rate("the store", "aws", "s3", site.region, "stored-gb-month")
+            if site.link is None:
+                yield from _rate("the store", "aws", "s3", site.region, "stored-gb-month")
         elif isinstance(site, GcpSite) and site.vpc is None:
             yield from _rate("Cloud NAT", "gcp", "cloud-nat", site.region, "traffic-gb")
 
@@ -71,8 +75,8 @@ def _disks(outline: Outline, pool: PoolCost) -> Iterator[ServiceCost]:
         yield ServiceCost("storage", f"kept by {pool.pool}", service, gib, price, pool.region)
 
 
-def _amazon_storage(outline: Outline, site: AwsSite) -> Iterator[ServiceCost]:
-    for made in file_systems(outline.spec):
+def _amazon_storage(outline: Outline, name: str, site: AwsSite) -> Iterator[ServiceCost]:
+    for made in file_systems(seen_from(outline.spec, name)):
         if made.kind != "efs":
             service = _amazon_service(made)
             price = service_price("aws", service, site.region, "gib-month")
@@ -93,11 +97,18 @@ def _amazon_network(site: AwsSite) -> Iterator[ServiceCost]:
     if site.vpc is None and site.nat:
         yield of("NAT gateway", "nat-gateway", 1)
         yield of("its address", "public-address", 1)
+    if _attached(site):
+        yield of("link to other sites", "transit-gateway", 1)
     if wanted := endpoints(site):
         yield of("interface endpoints", "interface-endpoint", len(wanted))
     if site.ssh_from:
         yield of("load balancer", "network-load-balancer", 1)
         yield of("address of the load balancer", "public-address", 1)
+
+
+def _attached(site: AwsSite) -> bool:
+    """To a transit gateway, that is: a virtual private gateway costs nothing by itself."""
+    return site.link is not None and (site.link.gateway or "").startswith("tgw-")
 
 
 def _google_storage(outline: Outline, site: GcpSite) -> Iterator[ServiceCost]:

@@ -26,6 +26,30 @@ def mounted_shares(spec: ClusterSpec) -> Mapping[str, Share]:
     return {mount: _mounted(spec, mount, share) for mount, share in spec.storage.shares.items()}
 
 
+def shares_of_sites(spec: ClusterSpec) -> Mapping[str, Mapping[str, Share | None]]:
+    """What sites mount in place of the cluster's shares, by site and mount point."""
+    return {
+        name: {mount: share and _mounted(spec, mount, share) for mount, share in site.shares.items()}
+        for name, site in sorted(spec.sites.items())
+        if site.shares
+    }
+
+
+def seen_from(spec: ClusterSpec, site: str) -> ClusterSpec:
+    """The description with nothing but this site: its pools, and the shares that they mount."""
+    described = spec.sites.get(site)
+    if described is None:
+        return spec
+    shares = {m: one for m, one in {**spec.storage.shares, **described.shares}.items() if one is not None}
+    return spec.model_copy(
+        update={
+            "sites": {site: described},
+            "pools": {name: pool for name, pool in spec.pools.items() if pool.site in (site, None)},
+            "storage": spec.storage.model_copy(update={"shares": shares}),
+        }
+    )
+
+
 def server_name(spec: ClusterSpec, mount: str) -> str:
     """Name in the cluster's private zone of what serves a mount point: nodes never hold its address."""
     return f"{slug(mount)}.storage.{spec.cluster}.{spec.domain}"

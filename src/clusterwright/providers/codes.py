@@ -125,7 +125,7 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW7100": Meaning(
         "A stack cannot make these machines",
-        "It makes labs and clusters on one cloud, and describes machines that exist. `up --lab` plays any.",
+        "It makes labs, clusters on one cloud, and the machines of a linked site on AWS beside own ones.",
         "sites: {a: {provider: aws, …}, b: {provider: gcp, …}}",
     ),
     "CW7101": Meaning(
@@ -152,6 +152,11 @@ CODES: Mapping[str, Meaning] = {
         "A stack does not say how it rolls",
         "`clusterwright:roll` is how many nodes of a pool at a time take up what disturbs their jobs.",
         "clusterwright:roll: slowly in a stack file",
+    ),
+    "CW7106": Meaning(
+        "A stack does not say who pushes",
+        "Machines of a cloud beside own ones are converged over SSH, by whoever has the key's other half.",
+        "a stack file of clusters/hybrid.yaml without clusterwright:operator",
     ),
     "CW7110": Meaning(
         "Pulumi's engine is not installed",

@@ -14,6 +14,7 @@ import pulumi
 from clusterwright.finding import Finding, Refused, Severity, refuse
 from clusterwright.handoff import from_plan, loads
 from clusterwright.plan.builders import Recipe, builders
+from clusterwright.plan.linked import linked
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.plan.software.asked import Place
 from clusterwright.providers.acceptance import Acceptance
@@ -54,8 +55,8 @@ def build(file: Path, planned: ClusterPlan, where: Place, recipes: Sequence[Reci
 
     With `recipes`, not its machines but those that become their images."""
     providers = [site.provider for site in planned.sites]
-    if len(providers) > 1 and set(providers) != {"lab"} and set(providers) != {"onprem"}:
-        raise _several(file, where)
+    if len({*providers}) > 1 or (len(providers) > 1 and providers[0] in _CLOUDS):
+        return _beside_own(file, planned, where, recipes)
     match providers[0]:
         case "lab" | "onprem" if recipes:
             raise _no_images(where)
@@ -67,13 +68,35 @@ def build(file: Path, planned: ClusterPlan, where: Place, recipes: Sequence[Reci
             return _cloud(file, planned, where, cloud, recipes)
 
 
-def _several(file: Path, where: Place) -> Refused:
-    return refuse(
-        "CW7100",
-        where("sites"),
-        "a stack makes the machines of one cloud, and nothing joins the networks of two",
-        f"Rehearse it on this machine with `clusterwright up --lab {file.name}`",
-    )
+def _beside_own(file: Path, planned: ClusterPlan, where: Place, recipes: Sequence[Recipe]) -> Outputs:
+    """Of own machines and one cloud: the machines of that, which wait to be pushed to as all the others."""
+    part = linked(planned.spec)
+    if part is None:
+        raise refuse(
+            "CW7100",
+            where("sites"),
+            "a stack makes the machines of one cloud, and nothing joins the networks of two",
+            f"Rehearse it on this machine with `clusterwright up --lab {file.name}`",
+        )
+    if recipes:
+        raise _no_images(where)
+    _refuse_without_sdk(part.provider, where)
+    from clusterwright.providers.aws import Cluster as AwsCluster
+
+    return _outputs(AwsCluster(planned.spec.cluster, planned, operator=_operator(where)))
+
+
+def _operator(where: Place) -> str:
+    """The public key of who pushes: its private half is kept with the cluster's other keys."""
+    key = pulumi.Config("clusterwright").get("operator")
+    if not key or not key.startswith("ssh-"):
+        raise refuse(
+            "CW7106",
+            where("sites"),
+            "the stack does not name the public key that is to open the machines of its cloud",
+            'Run `pulumi config set clusterwright:operator "$(cat …/machines_ed25519.pub)"`, docs/hybrid.md',
+        )
+    return " ".join(key.split()[:2])
 
 
 def _no_images(where: Place) -> Refused:
@@ -84,10 +107,7 @@ def _no_images(where: Place) -> Refused:
 def _cloud(
     file: Path, planned: ClusterPlan, where: Place, provider: str, recipes: Sequence[Recipe]
 ) -> Outputs:
-    if find_spec(_CLOUDS[provider]) is None:
-        remedy = f"Run `pip install 'clusterwright[{provider}]'`"
-        what = f"Pulumi's SDK for {provider} is not installed"
-        raise refuse("CW7101", where("site"), what, remedy)
+    _refuse_without_sdk(provider, where)
     pulls = planned.spec.converge == "pull"
     if not pulls:
         what = "the stack makes machines that wait for somebody who logs in and converges them"
@@ -122,6 +142,13 @@ def _cloud(
         if cluster.groups:
             return {**_outputs(cluster), "cluster": _addressed(cluster.handoff, accepted.addresses)}
     return _outputs(cluster)
+
+
+def _refuse_without_sdk(provider: str, where: Place) -> None:
+    if find_spec(_CLOUDS[provider]) is None:
+        remedy = f"Run `pip install 'clusterwright[{provider}]'`"
+        what = f"Pulumi's SDK for {provider} is not installed"
+        raise refuse("CW7101", where("site"), what, remedy)
 
 
 def _addressed(handoff: pulumi.Output[str], found: pulumi.Output[dict[str, str]]) -> pulumi.Output[str]:

@@ -16,6 +16,7 @@ from clusterwright.spec import (
     fabric,
     firewall,
     google_storage,
+    link,
     machines,
     mig,
     name,
@@ -84,6 +85,9 @@ FORMS: Mapping[str, Form] = {
     site.VPC: Form("VPC of AWS", "Write its ID, for instance `vpc-0123456789abcdef0`"),
     site.SUBNET: Form("subnet of AWS", "Write its ID, for instance `subnet-0123456789abcdef0`"),
     site.ENDPOINT: Form("VPC endpoint of AWS", "Write its ID, for instance `vpce-0123456789abcdef0`"),
+    link.GATEWAY: Form(
+        "gateway of AWS", "Write the ID of a transit gateway, `tgw-0123456789abcdef0`, or of a `vgw-…`"
+    ),
     site.TAG: Form("tag's key", "Write 128 characters at most: letters, digits and `_.:/=+@-`"),
     site.BILLING: Form("billing account", "Write its ID, such as `012345-6789AB-CDEF01`"),
     site.BOUNDARY: Form(

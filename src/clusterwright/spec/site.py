@@ -11,10 +11,13 @@ from clusterwright.spec.bmc import Bmc
 from clusterwright.spec.boot import Boot
 from clusterwright.spec.firewall import Firewall
 from clusterwright.spec.floor import Device, Room
+from clusterwright.spec.link import Link
 from clusterwright.spec.machines import CREDENTIALS, MachineFile
 from clusterwright.spec.name import Label
 from clusterwright.spec.network import Network
+from clusterwright.spec.parallel import Path
 from clusterwright.spec.quantity import Watts
+from clusterwright.spec.storage import Share
 
 PLACE = r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
 GOOGLE_NAME = r"^(projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/[a-z0-9/-]{1,120}/)?[a-z]([a-z0-9-]{0,61}[a-z0-9])?$"
@@ -49,6 +52,9 @@ class _Site(Described):
     Left out, the lab picks a free one, and other sites take 10.66.0.0/16, 10.67.0.0/16 and so on."""
     firewall: Firewall | None = None
     """What nodes let in from outside, for own machines and the lab. Without it, no firewall is touched."""
+    shares: dict[Path, Share | None] = {}
+    """What nodes of this site mount in place of the cluster's `storage.shares`, by mount point, where there
+    are several sites; nothing at all for `null`."""
 
 
 class LabSite(_Site):
@@ -102,6 +108,8 @@ class AwsSite(_Site):
     """Availability zone of the compute nodes: a fabric never crosses zones."""
     vpc: AwsVpc | None = None
     """Network that exists already; without it, one is made."""
+    link: Link | None = None
+    """How it is joined to sites of own machines, of which the cluster has others."""
     ssh_from: list[Network] = []
     """Networks that may reach the login nodes over SSH through a load balancer. Without any, people come
     through EC2 Instance Connect: nothing listens on a public address."""

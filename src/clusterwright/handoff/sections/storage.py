@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from clusterwright.handoff.sections.closed import Closed
 
 
@@ -81,9 +83,11 @@ class BucketShare(Closed):
     writable: bool
 
 
-class StorageSection(Closed):
-    """Shared file systems by mount point."""
+AnyShare = ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare | WekaShare | BucketShare
 
-    shares: dict[
-        str, ServedShare | NfsShare | LustreShare | BeeGfsShare | CephFsShare | WekaShare | BucketShare
-    ]
+
+class StorageSection(Closed):
+    """Shared file systems by mount point. `sites`: what a site has in their place; null: nothing."""
+
+    shares: dict[str, AnyShare]
+    sites: dict[str, dict[str, AnyShare | None]] = Field({})

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from clusterwright.bundle.collection import root as collection
+from clusterwright.bundle.login import ADMIN
 from clusterwright.bundle.wanted import Image
 from clusterwright.catalog.distributions import distribution
 from clusterwright.converge.target import Target
@@ -26,7 +27,6 @@ from clusterwright.operate.desired import Desired
 from clusterwright.operate.lab.machines import target_of
 from clusterwright.operate.netboot import files, squash, stock
 from clusterwright.operate.netboot.stock import Manifest
-from clusterwright.operate.own.trust import ADMIN
 from clusterwright.plan.model import ClusterPlan
 from clusterwright.providers.lab import ssh, state
 from clusterwright.providers.lab.files import link, remove_tree

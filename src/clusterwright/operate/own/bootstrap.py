@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from clusterwright.bundle.login import ADMIN
 from clusterwright.converge.result import NodeResult
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Severity, Where
@@ -17,7 +18,6 @@ from clusterwright.operate.own.contact import Contact
 from clusterwright.operate.own.play import Play
 from clusterwright.operate.own.record import Known, Record
 from clusterwright.operate.own.site import OwnSite
-from clusterwright.operate.own.trust import ADMIN
 from clusterwright.spec.nodeset import fold
 
 PLAYBOOK = "clusterwright.cluster.bootstrap"

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clusterwright.bundle.login import ADMIN
 from clusterwright.converge.target import Target
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
@@ -18,7 +19,7 @@ from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.journal import journal
 from clusterwright.operate.machines import Install
 from clusterwright.operate.own.record import Known, Record
-from clusterwright.operate.own.trust import ADMIN, Trust
+from clusterwright.operate.own.trust import Trust
 from clusterwright.operate.pull.store import Store
 from clusterwright.operate.remote import NO_ANSWER, run_on
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from clusterwright.bundle.login import ADMIN
 from clusterwright.converge.result import NodeResult
 from clusterwright.converge.runner import Hear, Run, link_collection
 from clusterwright.converge.target import Target
@@ -18,7 +19,6 @@ from clusterwright.finding import Finding
 from clusterwright.handoff import Node
 from clusterwright.operate.own.contact import Contact, finding, silent
 from clusterwright.operate.own.site import OwnSite
-from clusterwright.operate.own.trust import ADMIN
 from clusterwright.spec.pool import BUILT
 
 

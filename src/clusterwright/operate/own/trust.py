@@ -10,9 +10,6 @@ from pathlib import Path
 
 from clusterwright.operate.home import ClusterHome, write_atomically
 
-ADMIN = "clusterwright-admin"
-"""The login that bootstrap makes on each machine; it may use sudo, and has no password."""
-
 
 @dataclass(frozen=True, slots=True)
 class Trust:

@@ -9,6 +9,7 @@ from clusterwright.catalog.images import image, root_device
 from clusterwright.catalog.machine_catalog import MachineCatalog, MachineType
 from clusterwright.catalog.machines import catalog as shipped
 from clusterwright.plan.aws.identity import Identity, endpoints, identity
+from clusterwright.plan.aws.join import join
 from clusterwright.plan.aws.model import AwsPlan, Machine, PlacementGroup
 from clusterwright.plan.aws.storage import file_systems
 from clusterwright.plan.boot_disk import boot_gib
@@ -32,8 +33,9 @@ placement groups."""
 
 
 def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> AwsPlan:
-    """Of a cluster whose only site is on AWS, and that passed its checks."""
-    ((planned, site),) = ((one, _site(plan, one.name)) for one in plan.sites)
+    """Of a cluster with one site on AWS, and that passed its checks: what other sites have is not in it."""
+    whole, (planned, site) = plan, _here(plan)
+    plan = whole.at(planned.name)
     types = (catalog or shipped()).types
     identities = {
         name: found
@@ -64,14 +66,17 @@ def aws_plan(plan: ClusterPlan, *, catalog: MachineCatalog | None = None) -> Aws
         root_device=root_device(plan.spec.software.distribution),
         kms_key=site.kms_key,
         snapshot_days=site.snapshot_days,
+        join=join(whole, planned.name, site),
         tags={**site.tags, "clusterwright:cluster": plan.spec.cluster},
     )
 
 
-def _site(plan: ClusterPlan, name: str) -> AwsSite:
-    site = plan.spec.sites.get(name) or plan.spec.site
-    assert isinstance(site, AwsSite)
-    return site
+def _here(plan: ClusterPlan) -> tuple[PlannedSite, AwsSite]:
+    described = {one.name: plan.spec.sites.get(one.name) or plan.spec.site for one in plan.sites}
+    ((planned, site),) = (
+        (one, site) for one in plan.sites if isinstance(site := described[one.name], AwsSite)
+    )
+    return planned, site
 
 
 def _set_aside(plan: ClusterPlan, site: AwsSite, planned: PlannedSite) -> Iterator[str]:

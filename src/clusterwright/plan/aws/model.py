@@ -54,6 +54,29 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Door:
+    """Ports of one protocol that a network reaches on every node."""
+
+    network: str
+    protocol: str
+    """`tcp`, `icmp`, or `-1` for everything."""
+    ports: tuple[int, int]
+    of: str
+    """Who comes that way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """How the network is joined to those of other sites."""
+
+    gateway: str
+    """ID of the transit gateway or virtual private gateway; empty where it is not ours to route."""
+    networks: tuple[str, ...]
+    """What is reached through it."""
+    doors: tuple[Door, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AwsPlan:
     """Everything that is made for a cluster on AWS."""
 
@@ -90,6 +113,8 @@ class AwsPlan:
     """For how long snapshots of kept volumes stay; 0 for none."""
     tags: Mapping[str, str]
     """Of everything."""
+    join: Join | None = None
+    """None for a cluster that is here as a whole."""
 
     @property
     def single(self) -> tuple[Machine, ...]:

@@ -8,7 +8,7 @@ from functools import partial
 import pulumi
 import pulumi_aws as aws
 
-from clusterwright.bundle.userdata import user_data
+from clusterwright.bundle.userdata import admitting, user_data
 from clusterwright.handoff import from_plan
 from clusterwright.plan.aws import AwsPlan, Machine, aws_plan
 from clusterwright.plan.builders import Recipe
@@ -19,6 +19,7 @@ from clusterwright.providers.aws.filled import filled
 from clusterwright.providers.aws.groups import NodeGroup
 from clusterwright.providers.aws.identity import NodeIdentity
 from clusterwright.providers.aws.image import Images
+from clusterwright.providers.aws.join import Joined
 from clusterwright.providers.aws.names import Names
 from clusterwright.providers.aws.network import ExistingNetwork, Network
 from clusterwright.providers.aws.nodes import NodePool
@@ -39,9 +40,9 @@ class Cluster(pulumi.ComponentResource):
     ssh_command: pulumi.Output[str]
     """How they do."""
     store: pulumi.Output[str]
-    """Name of the bucket that bundles are published in."""
+    """Name of the bucket that bundles are published in; empty where none is."""
     url: pulumi.Output[str]
-    """Address of that bucket as nodes see it."""
+    """Address of that bucket as nodes see it; empty where there is none."""
     machines: pulumi.Output[dict[str, str]]
     """IDs of instances by node."""
     groups: Mapping[str, pulumi.Output[str]]
@@ -53,14 +54,17 @@ class Cluster(pulumi.ComponentResource):
         name: str,
         plan: ClusterPlan,
         *,
-        signer: str,
+        signer: str = "",
+        operator: str = "",
         builds: ClusterPlan | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`signer`: the public key that nodes take bundles from; `builds`: the plan of other machines, whose
-        images these become."""
+        """`signer`: the public key that nodes take bundles from; `operator`: in its place, the public key
+        that opens them, for machines that are pushed to as one cluster with those of other sites; `builds`:
+        the plan of other machines, whose images these become."""
         super().__init__("clusterwright:aws:Cluster", name, None, opts)
-        self._plan, self._name, self._signer = aws_plan(plan), name, signer
+        self._plan, self._name, self._whole = aws_plan(plan), name, plan
+        self._signer, self._operator = signer, operator
         self._builds = builds is not None
         region = aws.Provider(name, region=self._plan.region, opts=pulumi.ResourceOptions(parent=self))
         self._own = pulumi.ResourceOptions(parent=self, provider=region)
@@ -72,7 +76,18 @@ class Cluster(pulumi.ComponentResource):
             tags=self._plan.tags,
             opts=self._own,
         )
-        self._store = Store(name, s3_endpoint=self._network.s3_endpoint, tags=self._plan.tags, opts=self._own)
+        self._publishes()
+        if self._plan.join is not None:
+            Joined(
+                name,
+                join=self._plan.join,
+                vpc_id=self._network.vpc_id,
+                subnet=self._network.services,
+                routes=self._network.routes,
+                nodes_group=self._fabric.group,
+                tags=self._plan.tags,
+                opts=self._own,
+            )
         systems = self._storage()
         self._ids = self._nodes()
         self._access()
@@ -80,11 +95,19 @@ class Cluster(pulumi.ComponentResource):
         self.handoff = pulumi.Output.from_input(systems).apply(
             partial(filled, from_plan(builds or plan).dumps())
         )
-        self.store, self.url, self.region = self._store.bucket, self._store.url, self._plan.region
+        self.region = self._plan.region
         self.machines = pulumi.Output.all(**self._ids)
         self.register_outputs(
             {"login_address": self.login_address, "ssh_command": self.ssh_command, "store": self.store}
         )
+
+    def _publishes(self) -> None:
+        """Only where nodes pull: machines that are pushed to look for no bundle."""
+        if self._operator:
+            self.store = self.url = pulumi.Output.from_input("")
+            return
+        store = Store(self._name, s3_endpoint=self._network.s3_endpoint, tags=self._plan.tags, opts=self._own)
+        self.store, self.url = store.bucket, store.url
 
     def images(self, recipes: Iterable[Recipe], after: pulumi.Resource) -> Images:
         """What its machines became, once `after` says that they are done."""
@@ -216,7 +239,7 @@ class Cluster(pulumi.ComponentResource):
             security_group=self._fabric.group,
             placement=self._fabric.placement,
             profiles=profiles,
-            user_data=self._store.url.apply(told),
+            user_data=self.url.apply(told),
             after=self._network.set_aside,
             kms_key=plan.kms_key,
             tags=plan.tags,
@@ -224,10 +247,12 @@ class Cluster(pulumi.ComponentResource):
         ).group
 
     def _user_data(self, machine: Machine, volume: KeptVolume | None) -> pulumi.Output[str]:
+        if self._operator:
+            return pulumi.Output.from_input(admitting(machine.name, self._operator))
         said = partial(_user_data, self._plan, self._signer, machine, self._builds)
         if volume is None:
-            return self._store.url.apply(said)
-        return pulumi.Output.all(self._store.url, volume.device).apply(lambda known: said(*known))
+            return self.url.apply(said)
+        return pulumi.Output.all(self.url, volume.device).apply(lambda known: said(*known))
 
     def _access(self) -> None:
         plan = self._plan
@@ -244,6 +269,9 @@ class Cluster(pulumi.ComponentResource):
                 opts=self._own,
             ).address
             self.ssh_command = pulumi.Output.concat("ssh ", self.login_address)
+            return
+        if not doors:
+            self.login_address, self.ssh_command = _entrance(self._whole)
             return
         self.login_address = pulumi.Output.from_input(doors[0].address)
         if plan.session_manager:
@@ -282,6 +310,12 @@ class Cluster(pulumi.ComponentResource):
                 tags=plan.tags,
                 opts=self._own,
             )
+
+
+def _entrance(whole: ClusterPlan) -> tuple[pulumi.Output[str], pulumi.Output[str]]:
+    """At another site, where people come in as they did before."""
+    door = (*whole.with_role("login"), *whole.with_role("controller"))[0].address
+    return pulumi.Output.from_input(door), pulumi.Output.from_input(f"ssh {door}")
 
 
 def _user_data(

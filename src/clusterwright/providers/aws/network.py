@@ -26,6 +26,8 @@ class Network(pulumi.ComponentResource):
     """ID of the subnet that the internet reaches."""
     s3_endpoint: pulumi.Output[str]
     """ID of the gateway endpoint for Amazon S3."""
+    routes: pulumi.Output[str] | None
+    """ID of the route table of the nodes; None in a network of somebody else's."""
     set_aside: Sequence[pulumi.Resource]
     """What keeps planned addresses from machines that AWS gives one."""
 
@@ -99,7 +101,7 @@ class Network(pulumi.ComponentResource):
             opts=self._own,
         )
         self._interface_endpoints(region, cidr, made["services"], endpoints)
-        self.vpc_id, self.s3_endpoint = vpc.id, endpoint.id
+        self.vpc_id, self.s3_endpoint, self.routes = vpc.id, endpoint.id, private.id
         self.nodes, self.services, self.public = (made[part].id for part in ("nodes", "services", "public"))
         self.register_outputs({"vpc_id": self.vpc_id, "nodes": self.nodes})
 
@@ -188,6 +190,7 @@ class ExistingNetwork(pulumi.ComponentResource):
     services: pulumi.Output[str]
     public: pulumi.Output[str]
     s3_endpoint: pulumi.Output[str]
+    routes: pulumi.Output[str] | None = None
     set_aside: Sequence[pulumi.Resource]
 
     def __init__(
