@@ -21,6 +21,8 @@ pools:
   amd: {roles: compute, machine: mi300x-8gpu-roce, count: 4, site: hall}
   p5: {roles: compute, machine: p5.48xlarge, count: 2, site: amazon}
   mega: {roles: compute, machine: a3-megagpu-8g, count: 2, site: google}
+  a4: {roles: compute, machine: a4-highgpu-8g, count: 2, site: google, capacity: {model: spot}}
+  l4: {roles: compute, machine: g2-standard-24, count: 2, site: google}
 fabric: {topology: block, block_size: 2}
 users: {ada: {uid: 2001}}
 software: {distribution: ubuntu-24.04, monitoring: false}
@@ -34,12 +36,12 @@ timeout 120 sh -c 'until {GATE}; do sleep 1; done'
 """A daemon ends, and is started again, a moment later; Xids count until somebody says so."""
 
 
-def test_five_fabrics_are_accepted_together(desk: Desk) -> None:
+def test_all_are_accepted_together(desk: Desk) -> None:
     desk.describe(DESCRIPTION)
     desk.run("lock", "cluster.yaml")
     assert desk.outcome("up", "--lab", "cluster.yaml")["accepted"]
     nodes = desk.outcome("up", "--lab", "cluster.yaml")["nodes"]
-    assert len(nodes) == 11
+    assert len(nodes) == 15
     assert {(node["status"], node["tasks"]) for node in nodes.values()} == {("ok", 0)}
 
 
@@ -52,6 +54,8 @@ def test_five_fabrics_are_accepted_together(desk: Desk) -> None:
         ("amd-002", "nic-down", "FAIL fabric-cards: "),
         ("p5-002", "nic-missing", "FAIL fabric-cards: "),
         ("mega-002", "rxdm", "FAIL rxdm: "),
+        ("a4-002", "nic-missing", "FAIL fabric-cards: "),
+        ("l4-001", "xid", "FAIL xid: "),
     ],
 )
 def test_a_fault_takes_its_node_out_until_it_is_mended(desk: Desk, node: str, fault: str, said: str) -> None:
