@@ -36,8 +36,9 @@ def publish_key(ring: Path, file: Path, *whose: str) -> None:
     gpg(ring, "--armor", "--output", str(file), "--export", *whose)
 
 
-def sign(ring: Path, file: Path, who: str = VENDOR) -> None:
-    gpg(ring, "--local-user", who, "--output", f"{file}.sig", "--detach-sign", str(file))
+def sign(ring: Path, file: Path, who: str = VENDOR, suffix: str = ".sig") -> None:
+    armour = ["--armor"] if suffix == ".asc" else []
+    gpg(ring, *armour, "--local-user", who, "--output", f"{file}{suffix}", "--detach-sign", str(file))
 
 
 def archive(members: Mapping[str, bytes], links: Mapping[str, str]) -> bytes:

@@ -50,7 +50,9 @@ class Vendor:
     breaks_off_after: int = 0
     asked: list[str] = field(default_factory=list)
 
-    def handoff(self, packages: tuple[str, ...] = ("efa", "libfabric1-aws"), **row: Any) -> Any:
+    def handoff(
+        self, packages: tuple[str, ...] = ("efa", "libfabric1-aws"), name: str = EFA, **row: Any
+    ) -> Any:
         repository = {
             "url": f"{self.url}/{NAME}",
             "suite": "",
@@ -60,10 +62,10 @@ class Vendor:
             "fingerprint": self.fingerprint,
             **row,
         }
-        stack = {"efa": {"repository": EFA, "packages": dict.fromkeys(packages)}}
+        stack = {"its": {"repository": name, "packages": dict.fromkeys(packages)}}
         software = {
             "distribution": "ubuntu-24.04",
-            "repositories": {EFA: {X86: repository}},
+            "repositories": {name: {X86: repository}},
             "stacks": {"gpu": stack},
         }
         return SimpleNamespace(software=software)
@@ -239,15 +241,7 @@ def test_a_single_file_is_held_against_its_digest(
 ) -> None:
     name, known = "apptainer-1.4.5", "apptainer_1.4.5_amd64.deb"
     (vendor.folder / known).write_bytes(b"apptainer")
-    row: dict[str, Any] = {"url": f"{vendor.url}/", "suite": "", "components": [], "key": None}
-    row |= {"key_url": "", "fingerprint": None}
-    stack = {"apptainer": {"repository": name, "packages": {"apptainer": "1.4.5"}}}
-    software = {
-        "distribution": "ubuntu-24.04",
-        "repositories": {name: {X86: row}},
-        "stacks": {"gpu": stack},
-    }
-    handoff: Any = SimpleNamespace(software=software)
+    handoff = vendor.handoff(("apptainer",), name, url=f"{vendor.url}/", key_url="", fingerprint=None)
     with pytest.raises(Refused) as raised:
         gather(of_nodes(handoff, [(name, X86)]), tmp_path / "keys", lambda _: None)
     assert raised.value.findings[0].code == "CW8296"
@@ -256,3 +250,16 @@ def test_a_single_file_is_held_against_its_digest(
     [files] = gather(of_nodes(handoff, [(name, X86)]), tmp_path / "keys", lambda _: None).files.values()
     assert [file.package for file in files] == ["apptainer"]
     assert package_store().file(digest).read_bytes() == b"apptainer"
+
+
+def test_a_single_file_is_held_against_its_signature(vendor: Vendor, ring: Path, tmp_path: Path) -> None:
+    name, file = "mountpoint-s3-1.24.0", vendor.folder / "mount-s3-1.24.0-x86_64.deb"
+    file.write_bytes(b"mount-s3")
+    sign(ring, file, STRANGER, ".asc")
+    handoff = vendor.handoff(("mount-s3",), name, url=f"{vendor.url}/")
+    with pytest.raises(Refused) as raised:
+        gather(of_nodes(handoff, [(name, X86)]), tmp_path / "keys", lambda _: None)
+    assert raised.value.findings[0].code == "CW8296"
+    sign(ring, file, VENDOR, ".asc")
+    [[one]] = gather(of_nodes(handoff, [(name, X86)]), tmp_path / "keys", lambda _: None).files.values()
+    assert (one.package, package_store().file(one.sha256).read_bytes()) == ("mount-s3", b"mount-s3")

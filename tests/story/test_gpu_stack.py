@@ -13,7 +13,7 @@ from .ground import DESCRIPTION, Desk
 pytestmark = pytest.mark.lab
 OLD, NEW = "595.58.03", "595.91.07"
 KERNEL = "6.12.117"
-WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}}}, containers: true, monitoring: false}}\n"
+WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}, gdrcopy: 2.5.2}}, containers: true, monitoring: false}}\n"
 VERSION = "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0"
 FOUND = {
     "gpu-missing": "gpus",
@@ -31,7 +31,7 @@ def test_what_is_locked_is_what_runs(desk: Desk) -> None:
     assert desk.outcome("up", "cluster.yaml")["accepted"]
     assert desk.on("gpu-001", VERSION).split() == [OLD]
     held = desk.on("gpu-001", "apt-mark showhold").split()
-    assert {"nvidia-driver-cuda", "nvidia-fabricmanager", "libnccl2"} <= set(held)
+    assert {"nvidia-driver-cuda", "nvidia-fabricmanager", "libnccl2", "gdrdrv-dkms"} <= set(held)
 
 
 def test_second_up_changes_nothing(desk: Desk) -> None:

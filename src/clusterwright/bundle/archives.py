@@ -28,8 +28,11 @@ class PackageFile:
 
     @property
     def package(self) -> str:
-        """As dpkg and rpm name their files: `name_version_architecture.deb`, `name-version-release.….rpm`."""
-        return self.name.partition("_")[0] if self.name.endswith(".deb") else self.name.rsplit("-", 2)[0]
+        """As dpkg and rpm name their files: `name_version_architecture.deb`, `name-version-release.….rpm`.
+
+        Amazon names some as rpm does whatever they are: `name-version-architecture.deb`."""
+        as_dpkg = self.name.endswith(".deb") and self.name.count("_") > 1
+        return self.name.partition("_")[0] if as_dpkg else self.name.rsplit("-", 2)[0]
 
 
 Files = Mapping[Taken, tuple[PackageFile, ...]]

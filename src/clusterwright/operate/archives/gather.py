@@ -112,9 +112,8 @@ def _fetched(asked: Asked, keys: Path, report: Report) -> tuple[PackageFile, ...
                 one.unlink()
         return _untrusted(repository, url, wrong)
     try:
-        found = (
-            unpacked(file, asked.patterns, package_store()) if signature else single(file, package_store())
-        )
+        store = package_store()
+        found = unpacked(file, asked.patterns, store) if asked.archive.folder else single(file, store)
     except Unreadable as error:
         return _without(asked, asked.packages, f" ({error})")
     report(Event("fetch", "ok", f"{file.name}: verified, {len(found)} packages"))

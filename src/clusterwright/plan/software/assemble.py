@@ -43,14 +43,14 @@ class Assembly:
             if pool_of(identifier) == pool and candidate.release is not None
         }
         names = sorted(chosen.keys() - self.settled)
-        cuda = chosen["cuda"].version if "cuda" in chosen else ""
-        return {name: self._locked(name, pool, chosen[name], cuda) for name in names}
+        beside = {name: chosen[name].version for name in ("cuda", "rocm") if name in chosen}
+        return {name: self._locked(name, pool, chosen[name], beside) for name in names}
 
-    def _locked(self, component: str, pool: str, candidate: Candidate, cuda: str) -> Locked:
+    def _locked(self, component: str, pool: str, candidate: Candidate, beside: Mapping[str, str]) -> Locked:
         release = candidate.release
         assert release is not None
         rows = self._packages(candidate)
-        fields = _fields(release, cuda)
+        fields = _fields(release, beside)
         identifier = identifier_of(component, pool)
         return Locked(
             version=release.version,
@@ -58,7 +58,7 @@ class Assembly:
             packages={row.package.format_map(fields): _filled(row.package_version, fields) for row in rows},
             services=tuple(dict.fromkeys(service for row in rows for service in row.services)),
             hold=tuple(row.package.format_map(fields) for row in rows if row.hold),
-            repository=next((row.repository for row in rows if row.repository), None),
+            repository=next((row.repository.format_map(fields) for row in rows if row.repository), None),
             sha256=release.sha256,
             why=tuple(
                 dict.fromkeys(
@@ -147,8 +147,9 @@ def _moving(release: Release, rows: Sequence[Package]) -> Iterator[str]:
         yield "archives drop old builds: the newest of the series is taken and held; a wish pins one"
 
 
-def _fields(release: Release, cuda: str) -> dict[str, str]:
-    """What package names and versions may be made of."""
+def _fields(release: Release, beside: Mapping[str, str]) -> dict[str, str]:
+    """What names and versions of packages, and names of repositories, may be made of."""
+    cuda = beside.get("cuda", "")
     numbers = [*map(str, parsed(release.version).release), "0"]
     built = dict(release.built_for).get("cuda", "")
     fields = {
@@ -158,6 +159,7 @@ def _fields(release: Release, cuda: str) -> dict[str, str]:
         "minor": numbers[1],
         "cuda": ".".join(cuda.split(".")[:2]),
         "cuda_major": built or cuda.partition(".")[0],
+        "rocm": beside.get("rocm", ""),
     }
     return {name: value for name, value in fields.items() if value}
 
