@@ -99,6 +99,6 @@ def test_rules_are_told_apart_and_explained() -> None:
     codes = [rule.code for rule in rules()]
     assert len(codes) == len(set(codes)) >= 30
     for rule in rules():
-        assert re.fullmatch(r"CW1[2-7]\d\d", rule.code)
+        assert re.fullmatch(r"CW1[2-8]\d\d", rule.code)
         assert rule.title and rule.text and rule.source and rule.example
         assert not rule.title.endswith(".")

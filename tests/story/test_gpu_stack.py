@@ -13,7 +13,10 @@ from .ground import DESCRIPTION, Desk
 pytestmark = pytest.mark.lab
 OLD, NEW = "595.58.03", "595.91.07"
 KERNEL = "6.12.117"
-WISH = DESCRIPTION + f"software: {{versions: {{driver: {OLD}, gdrcopy: 2.5.2}}, containers: true, monitoring: false}}\n"
+WISH = (
+    DESCRIPTION
+    + f"software: {{versions: {{driver: {OLD}, gdrcopy: 2.5.2}}, containers: true, monitoring: false}}\n"
+)
 VERSION = "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0"
 FOUND = {
     "gpu-missing": "gpus",

@@ -43,7 +43,7 @@ class Assembly:
             if pool_of(identifier) == pool and candidate.release is not None
         }
         names = sorted(chosen.keys() - self.settled)
-        beside = {name: chosen[name].version for name in ("cuda", "rocm") if name in chosen}
+        beside = {name: one.version for name, one in chosen.items() if name in ("cuda", "rocm")}
         return {name: self._locked(name, pool, chosen[name], beside) for name in names}
 
     def _locked(self, component: str, pool: str, candidate: Candidate, beside: Mapping[str, str]) -> Locked:
