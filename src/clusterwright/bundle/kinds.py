@@ -186,7 +186,7 @@ class Kinds:
     def _units_of(self, role: Role, node: Node, known: Facts) -> list[WantedUnit]:
         rows = self._services(role, node, known)
         brought = [name for row, services in rows if _treats(row, "run") for name in services]
-        units = [WantedUnit(name, role.name, True, True) for name in sorted(brought, key=_starting_order)]
+        units = [WantedUnit(name, role.name, True, True) for name in sorted(brought, key=starting_order)]
         before: list[WantedUnit] = []
         for row in role.units:
             if holds(_when(row), known):
@@ -233,7 +233,7 @@ def _treats(row: Mapping[str, Any], how: str) -> bool:
     return bool(row.get("services", "run") == how)
 
 
-def _starting_order(service: str) -> int:
+def starting_order(service: str) -> int:
     return 0 if service in ("munge", "mariadb") else 1
 
 
