@@ -1,4 +1,4 @@
-"""RDMA devices on simulated ground: the real ibstat, where it is installed, and the files that it reads."""
+"""RDMA devices on simulated ground: the files that a real ibstat would read, and their faults."""
 
 from __future__ import annotations
 
