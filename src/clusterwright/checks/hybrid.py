@@ -18,7 +18,7 @@ from clusterwright.spec.buckets import BUCKETS
 from clusterwright.spec.parallel import Lustre
 from clusterwright.spec.pool import Role
 from clusterwright.spec.scheduler import Partition
-from clusterwright.spec.site import AwsSite, GcpSite, OnpremSite
+from clusterwright.spec.site import AwsSite, GcpSite, LabSite, OnpremSite
 from clusterwright.spec.storage import Served, Share
 
 _SERVERS = ("server", "mgs", "management", "monitors", "backends")
@@ -230,7 +230,7 @@ def _way(outline: Outline, found: Linked) -> str:
 def not_at_this_site(outline: Outline) -> Iterator[Problem]:
     """Its nodes would boot and wait for a server that is not there, or has no name there."""
     for name, site in outline.sites.items():
-        for mount, share in site.shares.items():
+        for mount, share in site.shares.items() if not isinstance(site, LabSite) else ():
             field = site_field(name, f"shares.{mount}")
             if name not in outline.spec.sites or len(outline.sites) == 1:
                 yield Problem(field, "the cluster has one site", "Write it as `storage.shares`")

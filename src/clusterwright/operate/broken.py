@@ -29,7 +29,7 @@ def break_hardware(cluster: Cluster, text: str, fault: str, number: int) -> tupl
         near = get_close_matches(fault, FAULTS, n=3) or list(FAULTS)
         what, remedy = f"there is no fault '{fault}'", f"Name one of: {', '.join(near)}"
         raise refuse("CW8016", Where(path=fault), what, remedy)
-    machines, nodes = _simulated(cluster), cluster.nodes(text)
+    machines, nodes = simulated(cluster), cluster.nodes(text)
     for node in nodes:
         machines.break_hardware(node, fault, number)
     return nodes
@@ -37,16 +37,17 @@ def break_hardware(cluster: Cluster, text: str, fault: str, number: int) -> tupl
 
 def mend_hardware(cluster: Cluster, text: str, fault: str | None, number: int | None) -> tuple[str, ...]:
     """Take back a fault, or all that were injected; returns the nodes."""
-    machines, nodes = _simulated(cluster), cluster.nodes(text)
+    machines, nodes = simulated(cluster), cluster.nodes(text)
     for node in nodes:
         machines.mend_hardware(node, fault, number)
     return nodes
 
 
-def _simulated(cluster: Cluster) -> LabMachines:
+def simulated(cluster: Cluster) -> LabMachines:
+    """The machines of a lab. Raises Refused where they are real."""
     machines = cluster.machines
     if isinstance(machines, LabMachines):
         return machines
-    what = "its hardware is real, and nothing here breaks that"
+    what = "its machines are real, and nothing here breaks those"
     remedy = "Rehearse the cluster with `clusterwright up --lab`, and break the rehearsal"
     raise refuse("CW8015", Where(path=cluster.name), what, remedy)

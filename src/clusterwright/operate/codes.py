@@ -165,6 +165,11 @@ CODES: Mapping[str, Meaning] = {
         "A machine made from it would install and build at its first boot what it was to bring along.",
         'pools: {gpu: {image: "built:48de648fc746a76f"}}, after a change of the lock',
     ),
+    "CW8320": Meaning(
+        "No such site to cut off",
+        "A lab of several sites has a network for each, and a link between them that can be cut.",
+        "site cut lab north, of a cluster with one site",
+    ),
     "CW8110": Meaning(
         "A description without switches",
         "Cables follow from the switches, and clusterwright makes none up.",

@@ -12,7 +12,7 @@ from clusterwright.catalog.distributions import distribution
 from clusterwright.catalog.slurm import settings
 from clusterwright.finding import Finding, Refused, Severity, Where
 from clusterwright.plan.outline import Outline
-from clusterwright.plan.shares import mounted_shares
+from clusterwright.plan.shares import mounted_shares, shares_of_sites
 from clusterwright.spec.buckets import BUCKETS
 from clusterwright.spec.cluster import ClusterSpec
 from clusterwright.spec.fabric import Fabric
@@ -23,7 +23,7 @@ from clusterwright.spec.pool import Pool, Role
 from clusterwright.spec.scheduler import Scheduler
 from clusterwright.spec.site import LabSite, Site
 from clusterwright.spec.software import Distribution, Software
-from clusterwright.spec.storage import Served, Storage
+from clusterwright.spec.storage import Served, Share, Storage
 from clusterwright.spec.surroundings import Surroundings
 
 _OUTSIDE = (*PARALLEL, *BUCKETS)
@@ -58,14 +58,12 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     software = _software(spec.software, providers)
     booted = software.distribution
     release = distribution(booted).slurm_release
-    shares: dict[str, Any] = {
-        mount: share if isinstance(share, _OUTSIDE) else Served()
-        for mount, share in mounted_shares(spec).items()
-    }
+    shares: dict[str, Any] = {mount: _folder(share) for mount, share in mounted_shares(spec).items()}
+    own = shares_of_sites(spec)
     played = spec.model_copy(
         update={
-            "site": _played(spec.site) if spec.site else None,
-            "sites": {name: _played(site) for name, site in spec.sites.items()},
+            "site": _played(spec.site, {}) if spec.site else None,
+            "sites": {name: _played(site, own.get(name, {})) for name, site in spec.sites.items()},
             "pools": pools,
             "fabric": _fabric(spec.fabric, spec.model_copy(update={"pools": pools})),
             "scheduler": _scheduler(spec.scheduler, release),
@@ -78,9 +76,14 @@ def rehearse(spec: ClusterSpec, counts: Mapping[str, int] | None = None) -> Rehe
     return Rehearsal(played, providers, tuple(_notes(outline, played)))
 
 
-def _played(site: Site) -> LabSite:
+def _played(site: Site, shares: Mapping[str, Share | None]) -> LabSite:
     """This machine stands in the network of its labs, and so is let in by any firewall of theirs."""
-    return LabSite(provider="lab", firewall=site.firewall)
+    played = {mount: share and _folder(share) for mount, share in shares.items()}
+    return LabSite(provider="lab", firewall=site.firewall, shares=played)
+
+
+def _folder(share: Share) -> Share:
+    return share if isinstance(share, _OUTSIDE) else Served()
 
 
 def _software(software: Software, providers: tuple[str, ...]) -> Software:

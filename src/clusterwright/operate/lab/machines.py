@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 from typing import TYPE_CHECKING
 
 from clusterwright.catalog.distributions import distribution
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabMachines:
-    """One lab. `sites` are the names that its one network is divided among.
+    """One lab. `sites` are the names of those that its network is divided among.
 
     What makes machines is loaded by those who make some: a command on a node is not to wait for it."""
 
@@ -53,12 +53,11 @@ class LabMachines:
         from clusterwright.operate.lab.vendors import simulated_vendors
         from clusterwright.plan.model import Ground
 
-        subnet = self._lab.reserve().subnet
-        parts = subnet.subnets(prefixlen_diff=(len(self.sites) - 1).bit_length())
+        segments = self._lab.reserve(len(self.sites)).segments
         facts, mirror = cgroup_facts(), simulated_vendors(lock, self.home)
         return {
-            site: Ground(str(part), facts.plugin, facts.mountpoint, simulated=True, mirror=mirror)
-            for site, part in zip(self.sites, parts, strict=False)
+            site: Ground(str(one.network), facts.plugin, facts.mountpoint, simulated=True, mirror=mirror)
+            for site, one in zip(self.sites, segments, strict=True)
         }
 
     def ensure_image(self, handoff: Handoff, key: str, install: Install, report: Report) -> str | None:
@@ -81,11 +80,23 @@ class LabMachines:
     def ensure(
         self, handoff: Handoff, images: Mapping[str, str], report: Report, user_data: str = ""
     ) -> Mapping[str, Target]:
+        from clusterwright.operate.lab.shares import with_shares_of_its_own
+
         found: dict[str, Target] = {}
-        for key in dict.fromkeys(images[node.name] for node in handoff.nodes):
-            alike = [node for node in handoff.nodes if images[node.name] == key]
-            found |= self._ensure(handoff, alike, key, report, user_data)
+        alike: dict[tuple[str, str], list[Node]] = {}
+        for node in handoff.nodes:
+            alike.setdefault((images[node.name], with_shares_of_its_own(handoff, node.site)), []).append(node)
+        for (key, _), nodes in alike.items():
+            found |= self._ensure(handoff, nodes, key, report, user_data)
         return found
+
+    def cut(self, network: str) -> None:
+        """Let nothing pass between the site with this network and the others."""
+        self._lab.cut(IPv4Network(network))
+
+    def join(self) -> None:
+        """All sites reach each other again."""
+        self._lab.join()
 
     def _binds(self, handoff: Handoff) -> list[Bind]:
         """All repositories, so that a node that runs sees those that are made later."""
@@ -95,7 +106,7 @@ class LabMachines:
         return [Bind(self.home.vendor, VENDOR_FOLDER)] if MIRROR in handoff.software["repositories"] else []
 
     def _ensure(
-        self, handoff: Handoff, nodes: Iterable[Node], key: str, report: Report, user_data: str
+        self, handoff: Handoff, nodes: Sequence[Node], key: str, report: Report, user_data: str
     ) -> Mapping[str, Target]:
         from clusterwright.operate.lab.hardware import simulated_hardware
         from clusterwright.operate.lab.shares import lab_shares
@@ -113,7 +124,7 @@ class LabMachines:
             ],
             _told(report, "nodes"),
             image=image_path(self.home, _on_base(key, base)),
-            shares=lab_shares(handoff),
+            shares=lab_shares(handoff, nodes[0].site),
             binds=self._binds(handoff),
             base=base,
         )

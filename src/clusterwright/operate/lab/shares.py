@@ -14,10 +14,20 @@ _FOLDER = "/run/simulated-shares"
 _PLAIN = ("served", "nfs")
 
 
-def lab_shares(handoff: Handoff) -> list[Share]:
+def with_shares_of_its_own(handoff: Handoff, site: str) -> str:
+    """The site, where it mounts anything in place of the cluster's shares; else nothing."""
+    return site if site in handoff.storage.get("sites", {}) else ""
+
+
+def lab_shares(handoff: Handoff, site: str) -> list[Share]:
     """Shares of the cluster's own servers are mounted as they are; others wait for their clients."""
-    rows = sorted(handoff.storage["shares"].items())
-    found = [Share(_name(path), path) for path, row in rows if row["kind"] in _PLAIN]
+    rows = sorted(handoff.shares(site).items())
+    own = handoff.storage.get("sites", {}).get(site, {})
+    found = [
+        Share(f"{site}-{_name(path)}" if path in own else _name(path), path)
+        for path, row in rows
+        if row["kind"] in _PLAIN
+    ]
     outside: dict[str, list[str]] = {}
     for _, row in rows:
         if row["kind"] not in _PLAIN:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from ipaddress import IPv4Address
 from pathlib import Path
 
 from clusterwright.providers.lab import simulate
@@ -26,7 +27,8 @@ def start(machine: Machine, around: Surroundings) -> None:
     overlay = f"lowerdir={recorded['layers']},upperdir={machine.upper},workdir={machine.folder / 'work'}"
     groups = " ".join(str(path) for path in machine.groups.create())
     argv = ["unshare", "--mount", "--propagation", "private", "sh", str(_LAUNCHER)]
-    argv += [overlay, str(machine.folder / "root"), groups, *_nspawn(machine, around)]
+    bridge = around.network.at(IPv4Address(recorded["address"])).bridge
+    argv += [overlay, str(machine.folder / "root"), groups, *_nspawn(machine, around, bridge)]
     if host_runs_systemd():
         run([*_as_service(machine), *argv])
     else:
@@ -64,10 +66,10 @@ def _as_service(machine: Machine) -> list[str]:
     ]
 
 
-def _nspawn(machine: Machine, around: Surroundings) -> list[str]:
+def _nspawn(machine: Machine, around: Surroundings, bridge: str) -> list[str]:
     argv = ["systemd-nspawn", "--quiet", "--boot", "--keep-unit", "--register=no"]
     argv += [f"{MACHINE_OPTION}{machine.machine_name}", f"--hostname={machine.name}"]
-    argv += [f"--directory={machine.folder / 'root'}", f"--network-bridge={around.network.bridge}"]
+    argv += [f"--directory={machine.folder / 'root'}", f"--network-bridge={bridge}"]
     argv += ["--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only"]
     argv.append(f"--bind-ro={_escaped(machine.hardware_folder)}:{simulate.NODE_FOLDER}")
     shared = [*around.binds, *(Bind(source, target) for source, target in machine.groups.binds())]

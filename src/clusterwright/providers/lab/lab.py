@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network
 from itertools import repeat
 from pathlib import Path
 
@@ -76,10 +77,20 @@ class Lab:
             finally:
                 self._held -= 1
 
-    def reserve(self) -> Network:
-        """The lab's network, chosen and recorded by the first call."""
+    def reserve(self, sites: int | None = None) -> Network:
+        """The lab's network, chosen and recorded by the first call; None: for as many sites as before."""
         with self.locked():
-            return networks.reserve(self.home, self.name)
+            return networks.reserve(self.home, self.name, sites)
+
+    def cut(self, site: IPv4Network) -> None:
+        """Take the site with this network off the others, until `join`."""
+        with self.locked():
+            networks.cut(self.reserve(), site)
+
+    def join(self) -> None:
+        """All sites reach each other again."""
+        with self.locked():
+            networks.mend(self.key)
 
     def ensure(
         self,
@@ -107,7 +118,7 @@ class Lab:
 
             def up(node: LabNode) -> Finding | None:
                 machine = self.machine(node.name)
-                if self._is_as_wanted(machine, node, running):
+                if self._is_as_wanted(machine, node, around, running):
                     graft(machine, around.binds)
                     machines.refresh_hardware(machine, node.hardware)
                     return None
@@ -198,9 +209,10 @@ class Lab:
         prefix = machines.machine_prefix(self.key)
         return {name.removeprefix(prefix): pid for name, pid in running_machines(prefix).items()}
 
-    def _is_as_wanted(self, machine: Machine, node: LabNode, running: Mapping[str, int]) -> bool:
-        recorded = machine.record()
-        if node.name not in running or not recorded or recorded["address"] != str(node.address):
+    def _is_as_wanted(
+        self, machine: Machine, node: LabNode, around: Surroundings, running: Mapping[str, int]
+    ) -> bool:
+        if node.name not in running or not machines.is_made_for(machine, node, around):
             return False
         # It may be booting still, or be busy: only one that is silent for long is taken for hung.
         return wait_until_answering(str(node.address), time.monotonic() + _SILENCE_S, repeat(True))
@@ -257,7 +269,7 @@ class Lab:
         return NodeStatus(name, recorded["address"], "frozen" if machines.frozen(machine) else "running")
 
     def _refuse_addresses_outside(self, network: Network, nodes: Sequence[LabNode]) -> None:
-        usable = set(network.subnet.hosts()) - {network.gateway}
+        usable = {host for one in network.segments for host in one.network.hosts() if host != one.gateway}
         findings = [
             Finding(
                 ADDRESS_OUTSIDE,

@@ -93,7 +93,12 @@ class Machine:
         """What the node's root was prepared for; None for one that is half made."""
         try:
             document = json.loads((self.folder / "node.json").read_text(encoding="utf-8"))
-            return {"address": str(document["address"]), "layers": str(document["layers"])}
+            made_for = str(document.get("network", ""))
+            return {
+                "address": str(document["address"]),
+                "layers": str(document["layers"]),
+                "network": made_for,
+            }
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -121,9 +126,8 @@ def machine_prefix(key: str) -> str:
 
 
 def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:
-    """Make the node's own layer, unless it is there and was made for the same address."""
-    recorded = machine.record()
-    if recorded and recorded["address"] == str(node.address):
+    """Make the node's own layer, unless it is there and was made for the same place."""
+    if is_made_for(machine, node, around):
         refresh_hardware(machine, node.hardware)
         return
     remove_tree(machine.folder)
@@ -138,7 +142,18 @@ def prepare(machine: Machine, node: LabNode, around: Surroundings) -> None:
         simulate.install(machine.upper)
     mark_updated(machine.upper)
     lower = ":".join(str(layer) for layer in around.layers)
-    write_json(machine.folder / "node.json", {"address": str(node.address), "layers": lower})
+    made_for = {"address": str(node.address), "network": str(around.network.at(node.address).network)}
+    write_json(machine.folder / "node.json", {**made_for, "layers": lower})
+
+
+def is_made_for(machine: Machine, node: LabNode, around: Surroundings) -> bool:
+    """Whether its root was prepared for this address in this network."""
+    recorded = machine.record()
+    if recorded is None or recorded["address"] != str(node.address):
+        return False
+    # A lab of one site had no other network than the whole, and did not say so.
+    made_for = recorded["network"] or str(around.network.subnet)
+    return made_for == str(around.network.at(node.address).network)
 
 
 def stop(machine: Machine, patience_s: float) -> None:
@@ -221,8 +236,8 @@ def leader_pid(machine: Machine) -> int | None:
 
 
 def _write_identity(machine: Machine, node: LabNode, around: Surroundings) -> None:
-    network = around.network
-    root = machine.upper
+    network, root = around.network, machine.upper
+    segment = network.at(node.address)
     place(root, "/etc/hostname", f"{node.name}\n")
     place(
         root, "/etc/hosts", f"127.0.0.1 localhost\n::1 localhost ip6-localhost\n{node.address} {node.name}\n"
@@ -235,7 +250,7 @@ def _write_identity(machine: Machine, node: LabNode, around: Surroundings) -> No
         root, "/etc/systemd/network/10-lab.network",
         "[Match]\nName=host0\n\n"
         f"[Link]\nMTUBytes={around.mtu}\n\n"
-        f"[Network]\nAddress={node.address}/{network.subnet.prefixlen}\nGateway={network.gateway}\n"
+        f"[Network]\nAddress={node.address}/{segment.network.prefixlen}\nGateway={segment.gateway}\n"
         "LinkLocalAddressing=no\nIPv6AcceptRA=no\n",
     )  # fmt: skip
     place(root, "/etc/ssh/ssh_host_ed25519_key", machine.host_key.read_text(), 0o600)

@@ -1,4 +1,6 @@
-"""A lab's network: one bridge, one /24 that nothing on the host uses, one nftables table for the way out."""
+"""A lab's network: one /24 that nothing on the host uses, a bridge for each site, one nftables table.
+
+This machine is the router between the sites, and the way out."""
 
 from __future__ import annotations
 
@@ -21,11 +23,24 @@ _CANDIDATE_RANGE = IPv4Network("10.64.0.0/10")
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """The network of one site."""
+
+    bridge: str
+    network: IPv4Network
+
+    @property
+    def gateway(self) -> IPv4Address:
+        return self.network[1]
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """The network of one lab; its names follow from the lab's, so it can be found without state."""
 
     key: str
     subnet: IPv4Network
+    sites: int = 1
 
     @property
     def gateway(self) -> IPv4Address:
@@ -34,6 +49,17 @@ class Network:
     @property
     def bridge(self) -> str:
         return bridge_name(self.key)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Of the sites, in their order: equal parts, each on a bridge of its own."""
+        parts = self.subnet.subnets(prefixlen_diff=(self.sites - 1).bit_length())
+        named = (f"{self.bridge}-{number}" if number else self.bridge for number in range(self.sites))
+        return tuple(Segment(name, part) for name, part in zip(named, parts, strict=False))
+
+    def at(self, address: IPv4Address) -> Segment:
+        """Where this address is."""
+        return next(one for one in self.segments if address in one.network)
 
 
 def lab_key(home: LabHome, lab: str) -> str:
@@ -49,17 +75,19 @@ def table_name(key: str) -> str:
     return f"clusterwright_{key}"
 
 
-def reserve(home: LabHome, lab: str) -> Network:
-    """The lab's network; the first call chooses it and records it before anything uses it."""
+def reserve(home: LabHome, lab: str, sites: int | None = None) -> Network:
+    """The lab's network; the first call chooses it and records it before anything uses it.
+
+    `sites`: how many it is for; None for as many as there were."""
     key = lab_key(home, lab)
     known = state.load(home, lab)
-    if known:
-        return Network(key, known.subnet)
+    if known and sites in (None, known.sites):
+        return Network(key, known.subnet, known.sites)
     with state.shared_resource(home, "subnets"):
-        taken = [*_networks_of_host(), *_networks_of_labs(home)]
-        subnet = free_subnet(key, taken)
-        state.save(home, state.LabState(lab, subnet))
-    return Network(key, subnet)
+        taken = [*_networks_of_host(), *_networks_of_labs(home)] if known is None else []
+        subnet = known.subnet if known else free_subnet(key, taken)
+        state.save(home, state.LabState(lab, subnet, sites or 1))
+    return Network(key, subnet, sites or 1)
 
 
 def free_subnet(key: str, taken: Iterable[IPv4Network]) -> IPv4Network:
@@ -77,23 +105,67 @@ def free_subnet(key: str, taken: Iterable[IPv4Network]) -> IPv4Network:
 
 
 def bring_up(home: LabHome, network: Network) -> None:
-    """Bridge, forwarding and NAT as they must be; what is right already is left alone."""
-    if not quiet(["ip", "link", "show", "dev", network.bridge]):
-        run(["ip", "link", "add", network.bridge, "type", "bridge"])
-    run(["ip", "address", "replace", f"{network.gateway}/{network.subnet.prefixlen}", "dev", network.bridge])
-    run(["ip", "link", "set", network.bridge, "up"])
-    # Look for a booting node every 50 ms: the default second between ARP requests would be most of its boot.
-    Path(f"/proc/sys/net/ipv4/neigh/{network.bridge}/retrans_time_ms").write_text("50")
+    """Bridges, forwarding and NAT as they must be; what is right already is left alone."""
+    for segment in network.segments:
+        _bridge(segment)
     kernel.raise_to_need(home, kernel.FORWARDING)
     kernel.raise_to_need(home, kernel.INOTIFY_INSTANCES)
     run(["nft", "-f", "-"], stdin=_nat_rules(network))
 
 
+def _bridge(segment: Segment) -> None:
+    if not quiet(["ip", "link", "show", "dev", segment.bridge]):
+        run(["ip", "link", "add", segment.bridge, "type", "bridge"])
+    own = f"{segment.gateway}/{segment.network.prefixlen}"
+    if own not in (there := _addresses_of(segment.bridge)):
+        for address in there:  # of a time with more or fewer sites
+            run(["ip", "address", "delete", address, "dev", segment.bridge])
+        run(["ip", "address", "add", own, "dev", segment.bridge])
+    run(["ip", "link", "set", segment.bridge, "up"])
+    # Look for a booting node every 50 ms: the default second between ARP requests would be most of its boot.
+    Path(f"/proc/sys/net/ipv4/neigh/{segment.bridge}/retrans_time_ms").write_text("50")
+
+
+def _addresses_of(bridge: str) -> list[str]:
+    rows = json.loads(run(["ip", "-json", "-4", "address", "show", "dev", bridge]) or "[]")
+    return [f"{one['local']}/{one['prefixlen']}" for row in rows for one in row.get("addr_info", [])]
+
+
+def cut(network: Network, site: IPv4Network) -> None:
+    """Let nothing pass between a site and the others; this machine reaches all of them."""
+    away = network.at(site[1]).bridge
+    others = ", ".join(f'"{one.bridge}"' for one in network.segments if one.bridge != away)
+    table = f"table ip {_cut_name(network.key)}"
+    run(
+        ["nft", "-f", "-"],
+        stdin=(
+            f"{table}\ndelete {table}\n{table} {{\n"
+            "  chain forward {\n"
+            "    type filter hook forward priority filter; policy accept;\n"
+            f'    iifname "{away}" oifname {{ {others} }} drop\n'
+            f'    iifname {{ {others} }} oifname "{away}" drop\n'
+            "  }\n}\n"
+        ),
+    )
+
+
+def mend(key: str) -> None:
+    """Let everything pass between sites again."""
+    quiet(["nft", "delete", "table", "ip", _cut_name(key)])
+
+
+def _cut_name(key: str) -> str:
+    return f"{table_name(key)}_cut"
+
+
 def tear_down(home: LabHome, lab: str) -> None:
     """Remove what `bring_up` made; the last lab to go gives the host its kernel settings back."""
     key = lab_key(home, lab)
+    mend(key)
     quiet(["nft", "delete", "table", "ip", table_name(key)])
-    quiet(["ip", "link", "delete", bridge_name(key)])
+    for link in json.loads(run(["ip", "-json", "link", "show", "type", "bridge"]) or "[]"):
+        if link["ifname"].startswith(bridge_name(key)):
+            quiet(["ip", "link", "delete", link["ifname"]])
     if not any(name != lab for name in state.names(home)):
         kernel.give_back(home)
 
@@ -132,7 +204,7 @@ def _nat_rules(network: Network) -> str:
         f"{table}\ndelete {table}\n{table} {{\n"
         "  chain postrouting {\n"
         "    type nat hook postrouting priority srcnat; policy accept;\n"
-        f'    ip saddr {network.subnet} oifname != "{network.bridge}" masquerade\n'
+        f"    ip saddr {network.subnet} ip daddr != {network.subnet} masquerade\n"
         "  }\n}\n"
     )
 

@@ -22,10 +22,11 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class LabState:
-    """The one fact about a lab that its name does not give: the network chosen for it."""
+    """What a lab's name does not give: the network chosen for it, and for how many sites."""
 
     name: str
     subnet: IPv4Network
+    sites: int = 1
 
 
 def folder(home: LabHome, name: str) -> Path:
@@ -40,9 +41,8 @@ def names(home: LabHome) -> list[str]:
 
 
 def save(home: LabHome, state: LabState) -> None:
-    write_json(
-        _file(home, state.name), {"version": _VERSION, "name": state.name, "subnet": str(state.subnet)}
-    )
+    known = {"name": state.name, "subnet": str(state.subnet), "sites": state.sites}
+    write_json(_file(home, state.name), {"version": _VERSION, **known})
 
 
 def load(home: LabHome, name: str) -> LabState | None:
@@ -52,7 +52,7 @@ def load(home: LabHome, name: str) -> LabState | None:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["version"] != _VERSION or document["name"] != name:
             raise ValueError("it is of another lab or of another release")
-        return LabState(name, IPv4Network(document["subnet"]))
+        return LabState(name, IPv4Network(document["subnet"]), int(document.get("sites", 1)))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, OSError) as error:
