@@ -12,7 +12,13 @@ DESCRIPTION = """\
 cluster: mixed
 sites:
   hall: {provider: onprem, network: 10.62.0.0/22}
-  amazon: {provider: aws, region: us-east-2, zone: us-east-2a, network: 10.40.0.0/16}
+  amazon:
+    provider: aws
+    region: us-east-2
+    zone: us-east-2a
+    network: 10.40.0.0/16
+    link: {gateway: tgw-0123456789abcdef0}
+    shares: {/home: {kind: efs}}
   google: {provider: gcp, project: hpc-42, region: us-central1, zone: us-central1-c, network: 10.50.0.0/16}
 pools:
   head: {roles: [controller, login], machine: generic-x86-16c, site: hall}
@@ -24,6 +30,7 @@ pools:
   a4: {roles: compute, machine: a4-highgpu-8g, count: 2, site: google, capacity: {model: spot}}
   l4: {roles: compute, machine: g2-standard-24, count: 2, site: google}
 fabric: {topology: block, block_size: 2}
+scheduler: {options: {SlurmdTimeout: 60}}
 users: {ada: {uid: 2001}}
 software: {distribution: ubuntu-24.04, monitoring: false}
 """
@@ -34,6 +41,8 @@ REPAIRED = f"""
 timeout 120 sh -c 'until {GATE}; do sleep 1; done'
 """
 """A daemon ends, and is started again, a moment later; Xids count until somebody says so."""
+SILENT = "timeout 90 sh -c 'until sinfo -h -n p5-002 -o %T | grep -F \"*\"; do sleep 1; done'"
+"""slurmctld looks every third of SlurmdTimeout."""
 
 
 def test_all_are_accepted_together(desk: Desk) -> None:
@@ -71,6 +80,28 @@ def test_a_tray_without_imex_is_no_member_of_its_nvlink_domain(desk: Desk) -> No
     desk.on("tray-002", "systemctl stop nvidia-imex", cluster=LAB)
     assert "FAIL gpu-services: expected nvidia-imex.service active" in desk.on("tray-002", GATE, 1, LAB)
     desk.on("tray-002", f"systemctl start nvidia-imex && {GATE}", cluster=LAB)
+
+
+def test_a_home_of_a_sites_own_is_no_other_ones(desk: Desk) -> None:
+    desk.on("head", "touch /home/of-hall", cluster=LAB)
+    desk.on("mega-001", "test -e /home/of-hall", cluster=LAB)
+    desk.on("p5-001", "test -d /home/ada && test ! -e /home/of-hall && touch /home/of-amazon", cluster=LAB)
+    desk.on("p5-002", "test -e /home/of-amazon", cluster=LAB)
+
+
+def test_own_machines_work_on_while_a_site_is_cut_off_and_a_short_cut_ends_no_job(desk: Desk) -> None:
+    job = desk.on("head", "cd /tmp; sbatch --parsable -p p5 --wrap 'sleep 600'", cluster=LAB).strip()
+    began = f"until scontrol show job -o {job} | grep JobState=RUNNING; do sleep 0.5; done"
+    desk.on("head", f"timeout 60 sh -c '{began}'", cluster=LAB)
+    assert "cut amazon, from google and hall" in desk.run("site", "cut", LAB, "amazon")
+    worked = desk.on("head", "cd /tmp; srun -p b200 -N 2 uname -n", cluster=LAB)
+    assert {"b200-001", "b200-002"} <= {*worked.split()}
+    desk.on("p5-001", "! timeout 5 bash -c '</dev/tcp/head/6817'", cluster=LAB)
+    desk.on("head", SILENT, cluster=LAB)
+    assert "joined amazon and google and hall" in desk.run("site", "join", LAB)
+    desk.on("head", SILENT.replace("grep", "grep -v"), cluster=LAB)
+    assert " JobState=RUNNING " in desk.on("head", f"scontrol show job -o {job}", cluster=LAB)
+    desk.on("head", f"scancel {job}", cluster=LAB)
 
 
 def test_nothing_is_left(desk: Desk) -> None:

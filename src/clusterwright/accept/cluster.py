@@ -136,7 +136,7 @@ def _jobs(front: Front, groups: Sequence[jobs.Group]) -> list[GateResult]:
         reducing = [pool.submit(reduce, group) for group in groups]  # takes no GPU: NCCL need not wait for it
         isolating = [pool.submit(isolate, group) for group in with_gpus]
         _let_begin(session, token, [*reducing, *isolating][:JOBS_AT_ONCE])
-        submitted = jobs.submit_batch(session, groups[0].partition, token)
+        submitted = jobs.submit_batch(session, _writes_home(front, groups).partition, token)
         batch = submitted.output.split(";")[0].strip() if submitted.code == 0 else ""
         isolated = [pending.result() for pending in isolating]
         if not all(trial.reports for trial in isolated):
@@ -167,6 +167,12 @@ def _jobs(front: Front, groups: Sequence[jobs.Group]) -> list[GateResult]:
         recorded = batch if state == "COMPLETED" else ""
         results.append(_accounting(session, isolated + reduced, recorded, token.user))
     return results
+
+
+def _writes_home(front: Front, groups: Sequence[jobs.Group]) -> jobs.Group:
+    """What a batch job writes at home is read where people log in: on nodes with the same home."""
+    same = [group for group in groups if front.handoff.have_in_common(group.nodes[0], front.entry)]
+    return (same or groups)[0]
 
 
 def _let_begin(session: Session, token: Token, asked: Sequence[Future[jobs.Trial]]) -> None:

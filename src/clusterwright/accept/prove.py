@@ -70,6 +70,11 @@ def concluded(handoff: Handoff, gates: Iterable[GateResult], started: float, sec
     return Acceptance(handoff.name, tuple(gates), round(started, 3), round(seconds, 3), simulated)
 
 
+def _reads_home(handoff: Handoff, node: Node, written: Token) -> bool:
+    """A site may have a home of its own, where nothing of this one is."""
+    return handoff.have_in_common(node, handoff.by_name[written.written_on])
+
+
 def _node(
     handoff: Handoff, node: Node, target: Target | None, units: Sequence[str], exchange: Exchange
 ) -> list[GateResult]:
@@ -84,7 +89,7 @@ def _node(
             results = [one_node.answered(node, started), skew]
             results += one_node.look(session, handoff, node, units)
             written = exchange.token.result()
-            if written.folder:
+            if written.folder and _reads_home(handoff, node, written):
                 results.append(home.shared_home(session, node, written))
             return results
     except NoAnswer as error:

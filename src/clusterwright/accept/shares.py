@@ -48,10 +48,13 @@ def prove(
     simulated = any(site.get("simulated") for site in handoff.site.values())
     places, results = _open(handoff, entry, session, token)
     try:
-        for group in groups if places else ():
-            ran = _run(handoff, group, connect, token, places)
+        for group in groups:
+            here = [one for one in places if handoff.have_in_common(group.nodes[0], entry, one.path)]
+            if not here:
+                continue
+            ran = _run(handoff, group, connect, token, here)
             for node in group.nodes:
-                for place in places:
+                for place in here:
                     results += _judge(ran, node, place, simulated=simulated)
     finally:
         for place in places:

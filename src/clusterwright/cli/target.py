@@ -11,6 +11,7 @@ from clusterwright.finding import Where, refuse
 
 if TYPE_CHECKING:
     from clusterwright.operate.source import Source
+    from clusterwright.plan.linked import Linked
 
 
 def as_it_stands(target: str) -> Source:
@@ -44,6 +45,14 @@ def is_on_cloud(source: Source) -> bool:
     from clusterwright.operate.stack.work import cloud_of
 
     return cloud_of(described(source).spec) is not None
+
+
+def beside_own(source: Source) -> Linked | None:
+    """The site in a cloud that a cluster of own machines has, whose machines a stack makes."""
+    from clusterwright.operate.prepare import described
+    from clusterwright.plan.linked import linked
+
+    return linked(described(source).spec)
 
 
 def _counts(arguments: argparse.Namespace) -> dict[str, int]:

@@ -85,6 +85,10 @@ class Handoff:
         own = self.storage.get("sites", {}).get(site, {})
         return {path: share for path, share in {**self.storage["shares"], **own}.items() if share is not None}
 
+    def have_in_common(self, one: Node, other: Node, path: str = "/home") -> bool:
+        """Whether what one node writes at a mount point is there on the other: sites may have their own."""
+        return self.shares(one.site).get(path) == self.shares(other.site).get(path)
+
     @property
     def every_share(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
         """With their mount points, at whichever site they are mounted."""

@@ -170,6 +170,11 @@ CODES: Mapping[str, Meaning] = {
         "A lab of several sites has a network for each, and a link between them that can be cut.",
         "site cut lab north, of a cluster with one site",
     ),
+    "CW8321": Meaning(
+        "Machines in a cloud that would be forgotten",
+        "What opens them is kept with the cluster of own machines, and the stack that made them goes on.",
+        "destroy hybrid, before destroy hybrid-amazon",
+    ),
     "CW8110": Meaning(
         "A description without switches",
         "Cables follow from the switches, and clusterwright makes none up.",

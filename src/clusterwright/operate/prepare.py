@@ -70,6 +70,14 @@ def ground_of(applied: Handoff) -> Mapping[str, Ground]:
     }
 
 
+def addresses_of(applied: Handoff | None) -> Mapping[str, str] | None:
+    """Those that nodes keep; on a cloud it is the stack that says what they are."""
+    if applied is None:
+        return None
+    own = {name for name, site in applied.site.items() if site["provider"] in ("lab", "onprem")}
+    return {node.name: node.address for node in applied.nodes if node.site in own}
+
+
 def _mirror_of(applied: Handoff) -> Mirror | None:
     repositories = applied.software["repositories"]
     row = next(iter(repositories.get(MIRROR, {}).values()), None)

@@ -39,8 +39,9 @@ def machines_by_name(name: str) -> Machines:
 
 def _machines(name: str, providers: dict[str, str]) -> Machines:
     kinds = {*providers.values()}
-    others = sorted(kinds - {"lab", "onprem"})
-    if others or len(kinds) > 1:
+    # Beside own machines, those of a linked site are reached as they are; a stack makes them.
+    others = sorted(kinds - {"lab", "onprem", *(("aws",) if "onprem" in kinds else ())})
+    if others or kinds > {"lab"}:
         raise refuse(
             "CW8003",
             Where(path="site.provider"),

@@ -19,7 +19,7 @@ from clusterwright.operate.desired import Desired
 from clusterwright.operate.disturb import queue_of
 from clusterwright.operate.home import ClusterHome
 from clusterwright.operate.machines import Machines
-from clusterwright.operate.prepare import Prepared, described, prepare
+from clusterwright.operate.prepare import Prepared, addresses_of, described, prepare
 from clusterwright.operate.provider import machines_of
 from clusterwright.operate.pull.bake import equip
 from clusterwright.operate.pull.converge import start_with
@@ -136,8 +136,9 @@ def begun(source: Source) -> Iterator[Work]:
     with home.locked():
         before = home.handoff()
         source.record(home)
-        previous = {node.name: node.address for node in before.nodes} if before else None
         description = description.over(before)
-        prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
+        prepared = prepare(
+            description, ground=machines.ground(description.lock), previous=addresses_of(before)
+        )
         desired = Desired(home, prepared.handoff, prepared.files, source.folder)
         yield Work(home, machines, desired, prepared, tuple(unmet), before)

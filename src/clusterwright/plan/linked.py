@@ -13,6 +13,7 @@ from clusterwright.spec.site import AwsSite, OnpremSite
 class Linked:
     """The site whose machines a cloud makes beside own ones."""
 
+    spec: ClusterSpec
     name: str
     site: AwsSite
     link: Link
@@ -28,4 +29,4 @@ def linked(spec: ClusterSpec) -> Linked | None:
     if len(clouds) != 1 or len(spec.sites) == 1:
         return None
     ((name, site),) = clouds
-    return Linked(name, site, site.link) if isinstance(site, AwsSite) and site.link else None
+    return Linked(spec, name, site, site.link) if isinstance(site, AwsSite) and site.link else None

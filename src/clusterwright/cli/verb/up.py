@@ -12,6 +12,7 @@ from clusterwright.cli.ending import FAILED, FINE
 
 if TYPE_CHECKING:
     from clusterwright.operate.source import Source
+    from clusterwright.plan.linked import Linked
 
 _ABOUT = """Bring a cluster up, or to what its description says now.
 
@@ -20,7 +21,8 @@ the result. It can be stopped at any moment; run again, it goes on. It refuses t
 away from running jobs.
 
 A lab is made on this machine, a cluster on AWS or Google Cloud there, by Pulumi's engine and with the
-credentials that the cloud's own tools use here.
+credentials that the cloud's own tools use here. Beside own machines, those of a linked site are made so
+first, and let in.
 
 With --roll, what disturbs jobs goes through the cluster node by node while jobs run on the others: a
 node gets no new jobs, ends those that it has, is changed, boots at most once, passes its gates and takes
@@ -59,8 +61,8 @@ def add(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from clusterwright.cli.rolling import rolling
-    from clusterwright.cli.target import is_on_cloud, source
+    from clusterwright.cli.rolling import refuse_what_clouds_do_not_take, rolling
+    from clusterwright.cli.target import beside_own, is_on_cloud, source
     from clusterwright.cli.terminal.outcome import show_outcome
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate.course import Wishes
@@ -68,7 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     wanted = source(arguments.cluster, arguments)
     if is_on_cloud(wanted):
+        refuse_what_clouds_do_not_take(arguments)
         return _on_cloud(wanted, arguments)
+    if (part := beside_own(wanted)) and not _made_beside(wanted, part, arguments):
+        return FAILED
     if arguments.install_deps:
         _install()
     wishes = Wishes(
@@ -85,13 +90,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _on_cloud(wanted: Source, arguments: argparse.Namespace) -> int:
-    from clusterwright.cli.rolling import refuse_what_clouds_do_not_take, rolling
+    from clusterwright.cli.rolling import rolling
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.cli.terminal.stack import show_changes, show_stack_outcome
     from clusterwright.operate.stack.up import apply, cost_before, preview, refuse_to_disturb
     from clusterwright.operate.stack.work import begun
 
-    refuse_what_clouds_do_not_take(arguments)
     roll = rolling(arguments)
     silent, accept = arguments.json, not arguments.no_accept
     with ExitStack() as held:
@@ -105,6 +109,24 @@ def _on_cloud(wanted: Source, arguments: argparse.Namespace) -> int:
             outcome = apply(work, changes, report)
     show_stack_outcome(outcome, as_json=silent)
     return FINE if outcome.ok else FAILED
+
+
+def _made_beside(wanted: Source, part: Linked, arguments: argparse.Namespace) -> bool:
+    """The machines of a cloud beside own ones: made by their stack, and let in."""
+    from clusterwright.cli.terminal.findings import show
+    from clusterwright.cli.terminal.progress import progress
+    from clusterwright.operate.cluster import Cluster
+    from clusterwright.operate.home import ClusterHome
+    from clusterwright.operate.stack.beside import let_in, stack_name
+    from clusterwright.operate.stack.known import known
+
+    if _on_cloud(wanted, arguments) != FINE:
+        return False
+    with progress(as_json=arguments.json) as report:
+        stack = known(Cluster(ClusterHome.of(stack_name(part.spec))), report)
+        wrong = let_in(wanted, part, stack.machines, report)
+    show(wrong, as_json=arguments.json, stream=True)
+    return not wrong
 
 
 def _install() -> None:

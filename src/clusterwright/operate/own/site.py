@@ -16,7 +16,7 @@ from clusterwright.operate.nodes import nodes_of
 from clusterwright.operate.own.machines import OwnMachines, greets
 from clusterwright.operate.own.record import Known
 from clusterwright.operate.own.trust import Trust
-from clusterwright.operate.prepare import described, prepare
+from clusterwright.operate.prepare import addresses_of, described, prepare
 from clusterwright.operate.provider import machines_of
 from clusterwright.operate.remote import run_on
 from clusterwright.operate.source import Source
@@ -53,6 +53,10 @@ class OwnSite:
             return self.handoff.nodes
         return tuple(self.handoff.by_name[name] for name in nodes_of(self.handoff, text))
 
+    def is_made(self, node: Node) -> bool:
+        """Whether a stack makes its machine, which this cluster's key opens from its first boot on."""
+        return str(self.handoff.site[node.site]["provider"]) != "onprem"
+
     def image(self, node: Node) -> str:
         """The image that it boots over its network; empty where it starts from its disk."""
         boot = self.handoff.site[node.site].get("boot") or {"images": {}}
@@ -85,8 +89,7 @@ def own_site(source: Source) -> OwnSite:
         raise Refused(unmet)
     before = home.handoff()
     description = description.over(before)
-    previous = {node.name: node.address for node in before.nodes} if before else None
-    prepared = prepare(description, ground=machines.ground(description.lock), previous=previous)
+    prepared = prepare(description, ground=machines.ground(description.lock), previous=addresses_of(before))
     return OwnSite(Desired(home, prepared.handoff, prepared.files, source.folder), machines)
 
 

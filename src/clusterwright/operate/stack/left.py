@@ -11,6 +11,7 @@ from clusterwright.finding import Finding, Refused, Severity, Where, refuse
 from clusterwright.operate.sdk import refuse_without_sdk
 from clusterwright.operate.stack.told import members_of
 from clusterwright.plan.gcp.names import machine_name
+from clusterwright.plan.linked import linked
 from clusterwright.spec.cluster import ClusterSpec
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _SCHEDULES = {
 
 def left(spec: ClusterSpec, kept: Kept | None) -> tuple[Leftover, ...]:
     """Raises Refused where the cloud may not be asked. `kept`: what the stack knows, if there is one."""
-    site: Any = spec.site or next(iter(spec.sites.values()))
+    site = _site(spec)
     refuse_without_sdk(site.provider, Where(path="site"))
     known = {words for one in kept.resources for words in _names(one.id, one.outputs)} if kept else set()
     known |= set(_members(kept, spec.cluster)) if kept else set()
@@ -49,8 +50,14 @@ def _members(kept: Kept, cluster: str) -> Iterator[str]:
 
 def as_findings(leftovers: tuple[Leftover, ...], spec: ClusterSpec) -> tuple[Finding, ...]:
     """Warnings, with the price where one is known."""
-    site: Any = spec.site or next(iter(spec.sites.values()))
+    site = _site(spec)
     return tuple(_finding(one, str(site.region)) for one in leftovers)
+
+
+def _site(spec: ClusterSpec) -> Any:
+    """The one that a stack makes machines of."""
+    part = linked(spec)
+    return part.site if part else spec.site or next(iter(spec.sites.values()))
 
 
 def usd_per_hour(leftover: Leftover, region: str) -> float | None:

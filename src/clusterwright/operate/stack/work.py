@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Severity, Where, refuse
 from clusterwright.operate.home import ClusterHome
+from clusterwright.operate.own.trust import Trust
 from clusterwright.operate.prepare import Described, Prepared, described, prepare
 from clusterwright.operate.pull.signing import Signing
 from clusterwright.operate.source import Source
+from clusterwright.operate.stack.beside import stack_name
 from clusterwright.operate.stack.changes import title
 from clusterwright.operate.stack.failures import ACCEPTANCE, refused
 from clusterwright.operate.stack.folder import StackFolder
 from clusterwright.operate.stack.left import as_findings, left
 from clusterwright.operate.stack.locks import unlocked
+from clusterwright.plan.linked import linked
 from clusterwright.providers.engine.executable import lacks
 from clusterwright.spec.cluster import ClusterSpec
 
@@ -60,24 +63,26 @@ def begun(source: Source, report: Report, *, accept: bool, roll: int = 0) -> Ite
 
     `roll`: so many nodes of a pool at a time take up what disturbs jobs; 0 leaves it as it was published."""
     description = described(source)
-    home = ClusterHome.of(description.spec.cluster)
+    home = ClusterHome.of(stack_name(description.spec))
     prepared = _prepared(description, home)
     with home.locked("stack"):
         stack = StackFolder(home).stack(report)
         source.record(home)
-        stack.configure(_config(source, home, accept=accept, roll=roll))
+        stack.configure(_config(source, home, description.spec, accept=accept, roll=roll))
         report(Event("stack", "started", "the state of the cluster is read"))
         with refused(home.name):
             stack.open()
             before = stack.kept()
-        refuse_another_signer(before, Signing.of(home))
+        if linked(description.spec) is None:
+            refuse_another_signer(before, Signing.of(home))
         unsure = _settle_pending(prepared.plan.spec, stack, before) if before.pending else ()
         yield StackWork(home, source, prepared, stack, before, unsure)
 
 
 def _prepared(description: Described, home: ClusterHome) -> Prepared:
     spec = description.spec
-    provider = cloud_of(spec)
+    part = linked(spec)
+    provider = part.provider if part else cloud_of(spec)
     assert provider is not None, "asked for before"
     _refuse_another_kind(home)
     prepared = prepare(description)
@@ -127,7 +132,12 @@ def _settle_pending(spec: ClusterSpec, stack: Stack, kept: Kept) -> tuple[Findin
     return ()
 
 
-def _config(source: Source, home: ClusterHome, *, accept: bool, roll: int) -> Mapping[str, str]:
+def _config(
+    source: Source, home: ClusterHome, spec: ClusterSpec, *, accept: bool, roll: int
+) -> Mapping[str, str]:
+    if linked(spec):
+        opens = Trust(ClusterHome.of(spec.cluster)).key.with_suffix(".pub").read_text()
+        return {"cluster": str(source.file.resolve()), "operator": opens.strip()}
     return {
         **({"roll": str(roll)} if roll else {}),
         "cluster": str(source.file.resolve()),
