@@ -27,6 +27,7 @@ CASES = [
     ("onprem-mi300x", "24.11"),
     ("onprem-mi300x-roce", "24.11"),
     ("onprem-netboot", "24.11"),
+    ("hybrid", "24.11"),
 ]
 INDEX = "files.txt"
 

@@ -87,7 +87,12 @@ class Handoff:
 
     def have_in_common(self, one: Node, other: Node, path: str = "/home") -> bool:
         """Whether what one node writes at a mount point is there on the other: sites may have their own."""
-        return self.shares(one.site).get(path) == self.shares(other.site).get(path)
+        own = self.storage.get("sites", {})
+        if one.site == other.site or not any(path in own.get(node.site, {}) for node in (one, other)):
+            return True
+        here, there = self.shares(one.site).get(path), self.shares(other.site).get(path)
+        # What is served has no name that says whose it is.
+        return here is not None and here == there and here["kind"] != "served"
 
     @property
     def every_share(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
