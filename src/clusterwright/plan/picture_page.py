@@ -22,6 +22,7 @@ _DRAWN = (
     "aws-storage",
     "aws-existing-vpc",
     "aws-closed",
+    "hybrid",
     "gcp-a3-mega",
     "gcp-a3-ultra",
     "gcp-a4x",
@@ -52,7 +53,7 @@ def _sections() -> Iterator[str]:
         lead = file.read_text(encoding="utf-8").splitlines()
         said = next(line for line in lead if line.startswith("# ") and "$schema" not in line)
         made = plan(load(file).spec)
-        (site,) = made.sites
+        (site,) = (one for one in made.sites if one.provider in _PAINTERS)
         yield f"## {name}\n\n{said.removeprefix('# ')} [Its description](../{file.as_posix()}).\n"
         yield f"```mermaid\n{mermaid(_PAINTERS[site.provider](made))}```\n"
 

@@ -14,18 +14,28 @@ _NODES, _FABRIC = "nodes", "efa"
 
 def picture(plan: AwsPlan) -> Picture:
     """Of the whole cluster."""
-    through = f"SSH from {', '.join(plan.ssh_from)}, through a load balancer"
     return Picture(
         networks=tuple(_nets(plan)),
         machines=tuple(_machines(plan)),
-        ways_in=(through if plan.ssh_from else f"people, through {_door(plan)}",),
+        ways_in=tuple(_ways_in(plan)),
         ways_out=() if plan.vpc or not plan.nat else ("NAT gateway, to package repositories",),
         services=(
-            "the store: a bucket, through the gateway endpoint",
+            *(["the store: a bucket, through the gateway endpoint"] if plan.join is None else []),
             *([f"interface endpoints: {', '.join(plan.endpoints)}"] if plan.endpoints else []),
             *map(_told, plan.file_systems),
         ),
     )
+
+
+def _ways_in(plan: AwsPlan) -> Iterator[str]:
+    if plan.join is not None:
+        yield f"other sites, through {plan.join.gateway or 'the routes of your own VPC'}:<br/>" + ", ".join(
+            plan.join.networks
+        )
+    if plan.ssh_from:
+        yield f"SSH from {', '.join(plan.ssh_from)}, through a load balancer"
+    elif plan.with_role("login") or plan.with_role("controller"):
+        yield f"people, through {_door(plan)}"
 
 
 def _door(plan: AwsPlan) -> str:
