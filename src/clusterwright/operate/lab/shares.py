@@ -19,7 +19,7 @@ def with_shares_of_its_own(handoff: Handoff, site: str) -> str:
     return site if site in handoff.storage.get("sites", {}) else ""
 
 
-def lab_shares(handoff: Handoff, site: str) -> list[Share]:
+def lab_shares(handoff: Handoff, site: str = "") -> list[Share]:
     """Shares of the cluster's own servers are mounted as they are; others wait for their clients."""
     rows = sorted(handoff.shares(site).items())
     own = handoff.storage.get("sites", {}).get(site, {})
