@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import pytest
@@ -43,7 +44,7 @@ def test_machines_of_the_cloud_are_made_first_and_their_key_is_not_forgotten(
     assert process.returncode == 130
     deeds = operator.deeds.splitlines()
     assert "create aws:ec2transitgateway/vpcAttachment:VpcAttachment hybrid" in deeds
-    assert [deed for deed in deeds if "ec2/instance:" in deed] == [
+    assert sorted(deed for deed in deeds if "ec2/instance:" in deed) == [
         "create aws:ec2/instance:Instance far-001",
         "create aws:ec2/instance:Instance far-002",
     ]
@@ -51,6 +52,8 @@ def test_machines_of_the_cloud_are_made_first_and_their_key_is_not_forgotten(
     # Again, nothing is made twice; and the key that opens the machines stays as long as they do.
     output, _ = operator.run("list")
     assert {line.split()[0] for line in output.splitlines()} >= {"hybrid", "hybrid-amazon"}
+    output, _ = operator.run("status", "hybrid-amazon", code=1)
+    assert re.findall(r"^(far-00\d|head) ", output, re.MULTILINE) == ["far-001", "far-002"]
     _, errors = operator.run("destroy", "hybrid", code=2)
     assert "CW8321" in errors and "`clusterwright destroy hybrid-amazon`" in errors
     output, _ = operator.run("destroy", "hybrid-amazon", "--yes")

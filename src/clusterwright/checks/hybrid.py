@@ -21,6 +21,8 @@ from clusterwright.spec.scheduler import Partition
 from clusterwright.spec.site import AwsSite, GcpSite, LabSite, OnpremSite
 from clusterwright.spec.storage import Served, Share
 
+_LONGEST = 40
+"""Of a cluster's name."""
 _SERVERS = ("server", "mgs", "management", "monitors", "backends")
 
 
@@ -63,6 +65,9 @@ def not_beside_own(outline: Outline) -> Iterator[Problem]:
             what = f"'{several[0]}' is a site on AWS already, and a stack makes the machines of one"
             yield Problem(site_field(name, "provider"), what, "Keep one of them")
         return
+    if (length := len(outline.spec.cluster) + 1 + len(found.name)) > _LONGEST:
+        what = f"its stack is named after cluster and site, with {length} characters of {_LONGEST} at most"
+        yield Problem(site_field(found.name, "provider"), what, "Shorten the name of the site")
     if outline.spec.converge == "pull":
         what = "own machines find no store to pull from"
         yield Problem("converge", what, "Leave it out: nodes of all sites are pushed to")

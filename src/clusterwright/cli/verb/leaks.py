@@ -35,24 +35,28 @@ def run(arguments: argparse.Namespace) -> int:
     from clusterwright.cli.terminal.progress import progress
     from clusterwright.operate.cluster import Cluster
     from clusterwright.operate.home import ClusterHome
+    from clusterwright.operate.stack.beside import stack_name
     from clusterwright.operate.stack.folder import StackFolder
     from clusterwright.operate.stack.known import known
     from clusterwright.operate.stack.left import as_findings, left, usd_per_hour
     from clusterwright.operate.stack.work import cloud_of
+    from clusterwright.plan.linked import linked
     from clusterwright.spec.load import load
 
     spec = load(description(arguments.cluster)).spec
-    if cloud_of(spec) is None:
+    part = linked(spec)
+    if cloud_of(spec) is None and part is None:
         what, remedy = "no cloud makes it", "Name a cluster on AWS or Google Cloud"
         raise refuse("CW9013", Where(path=arguments.cluster), what, remedy)
-    home = ClusterHome.of(spec.cluster)
+    home = ClusterHome.of(stack_name(spec))
     kept = None
     if StackFolder(home).exists():
         with progress(as_json=arguments.json) as report:
             kept = known(Cluster(home), report).kept
     found = left(spec, kept)
     if arguments.json:
-        region = str(getattr(spec.site or next(iter(spec.sites.values())), "region", ""))
+        site = part.site if part else spec.site or next(iter(spec.sites.values()))
+        region = str(getattr(site, "region", ""))
         rows = [
             {"kind": one.kind, "id": one.identity, "usd_per_hour": usd_per_hour(one, region)} for one in found
         ]

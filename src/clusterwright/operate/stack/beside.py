@@ -59,7 +59,7 @@ def let_in(source: Source, part: Linked, machines: Mapping[str, str], report: Re
             return ()
         if late := _wait(site, new, report):
             return tuple(silent(node, SSH_PORT) for node in late)
-        _vouch(site.home, new, _shown(part, {node.name: machines[node.name] for node in new}))
+        vouch(site.home, new, _shown(part, {node.name: machines[node.name] for node in new}))
         ended = bootstrap(site, new, Contact(), How(), report)
     return tuple(one for one in ended.findings if one.severity is Severity.ERROR)
 
@@ -87,7 +87,7 @@ def _shown(part: Linked, machines: Mapping[str, str]) -> Mapping[str, str]:
     return keys_of(Consoles(part.site.region), machines)
 
 
-def _vouch(home: ClusterHome, nodes: Sequence[Node], keys: Mapping[str, str]) -> None:
+def vouch(home: ClusterHome, nodes: Sequence[Node], keys: Mapping[str, str]) -> None:
     """In the file of first contacts, in place of what another machine of the same address showed."""
     file = home.root / "first_contact"
     known = file.read_text().splitlines() if file.exists() else []

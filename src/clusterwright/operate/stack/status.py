@@ -11,7 +11,7 @@ from clusterwright.operate.stack.failures import ACCEPTANCE, refused
 from clusterwright.operate.stack.heard import heard
 from clusterwright.operate.stack.known import Known
 from clusterwright.operate.stack.locks import unlocked
-from clusterwright.operate.stack.told import said_by_nodes
+from clusterwright.operate.stack.told import made_nodes, said_by_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ def status(found: Known, *, drift: bool) -> StackStatus:
     handoff = found.handoff
     reports, _, findings = heard(found)
     said = {**said_by_nodes(found.kept), **{node: _words(report) for node, report in reports.items()}}
+    made = made_nodes(handoff)
     nodes = tuple(
         StackNode(
             node.name,
@@ -77,9 +78,9 @@ def status(found: Known, *, drift: bool) -> StackStatus:
             found.machines.get(node.name, ""),
             said.get(node.name, ""),
         )
-        for node in handoff.nodes
+        for node in made
     )
-    provider = str(next(iter(handoff.site.values()))["provider"])
+    provider = str(handoff.site[made[0].site]["provider"])
     release = str(handoff.scheduler["release"])
     seen = _drift(found) if drift else None
     gates = next((one.outputs.get("gates") for one in found.kept.of_type(ACCEPTANCE)), None) or "accepted"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from clusterwright.handoff import Handoff, loads
+from clusterwright.handoff import Handoff, Node, loads
 from clusterwright.operate.stack.failures import ACCEPTANCE
 
 if TYPE_CHECKING:
@@ -16,6 +16,12 @@ def handoff_of(kept: Kept) -> Handoff | None:
     """As the program told it last; None before it ever ended."""
     text = kept.outputs.get("cluster")
     return loads(str(text)) if text else None
+
+
+def made_nodes(handoff: Handoff) -> tuple[Node, ...]:
+    """Those that a stack makes; own machines beside them were there."""
+    own = {name for name, site in handoff.site.items() if site["provider"] == "onprem"}
+    return tuple(node for node in handoff.nodes if node.site not in own)
 
 
 def members_of(kept: Kept) -> Mapping[str, str]:

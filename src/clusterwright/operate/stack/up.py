@@ -18,7 +18,7 @@ from clusterwright.operate.stack.changes import Changes
 from clusterwright.operate.stack.failures import ACCEPTANCE, findings_of, refused
 from clusterwright.operate.stack.follow import Follow
 from clusterwright.operate.stack.locks import unlocked
-from clusterwright.operate.stack.told import handoff_of, members_of, said_by_nodes
+from clusterwright.operate.stack.told import handoff_of, made_nodes, members_of, said_by_nodes
 from clusterwright.operate.stack.work import StackWork
 from clusterwright.plan.cost import Cost
 from clusterwright.plan.software import beside
@@ -104,7 +104,7 @@ def apply(work: StackWork, changes: Changes, report: Report, anew: Sequence[str]
     from clusterwright.providers.engine.stack import Failed
 
     handoff, notes = work.prepared.handoff, (*work.prepared.findings, *work.unsure)
-    outcome = partial(StackOutcome, work.name, len(handoff.nodes), changes, notes)
+    outcome = partial(StackOutcome, work.name, len(made_nodes(handoff)), changes, notes)
     after = work.before
     if changes.steps or not is_applied(work):
         _have_packages(work, report)
