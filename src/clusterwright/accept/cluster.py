@@ -136,8 +136,9 @@ def _jobs(front: Front, groups: Sequence[jobs.Group]) -> list[GateResult]:
         reducing = [pool.submit(reduce, group) for group in groups]  # takes no GPU: NCCL need not wait for it
         isolating = [pool.submit(isolate, group) for group in with_gpus]
         _let_begin(session, token, [*reducing, *isolating][:JOBS_AT_ONCE])
-        submitted = jobs.submit_batch(session, _writes_home(front, groups).partition, token)
-        batch = submitted.output.split(";")[0].strip() if submitted.code == 0 else ""
+        home_there = _with_this_home(front, groups)
+        submitted = jobs.submit_batch(session, home_there.partition, token) if home_there else None
+        batch = submitted.output.split(";")[0].strip() if submitted and submitted.code == 0 else ""
         isolated = [pending.result() for pending in isolating]
         if not all(trial.reports for trial in isolated):
             wait(reducing)
@@ -162,17 +163,22 @@ def _jobs(front: Front, groups: Sequence[jobs.Group]) -> list[GateResult]:
     front.tell("batch-job, accounting")
     state, reason = _wait_for(session, batch) if batch else ("", "")
     output = session.run("cat", f"{token.folder}/batch.out", user=token.user).output if batch else ""
-    results.append(job_gates.batch_job(submitted, batch, state, reason, output, token.user))
+    if submitted is None:
+        seen = f"every compute node has another home than {front.entry.name}"
+        results.append(GateResult("batch-job", "", "skip", "a batch job that writes at home", seen))
+    else:
+        results.append(job_gates.batch_job(submitted, batch, state, reason, output, token.user))
     if handoff.scheduler["accounting"]:
         recorded = batch if state == "COMPLETED" else ""
         results.append(_accounting(session, isolated + reduced, recorded, token.user))
     return results
 
 
-def _writes_home(front: Front, groups: Sequence[jobs.Group]) -> jobs.Group:
-    """What a batch job writes at home is read where people log in: on nodes with the same home."""
-    same = [group for group in groups if front.handoff.have_in_common(group.nodes[0], front.entry)]
-    return (same or groups)[0]
+def _with_this_home(front: Front, groups: Sequence[jobs.Group]) -> jobs.Group | None:
+    """What a batch job writes at home is read where people log in: nodes of another site may have another."""
+    return next(
+        (group for group in groups if front.handoff.have_in_common(group.nodes[0], front.entry)), None
+    )
 
 
 def _let_begin(session: Session, token: Token, asked: Sequence[Future[jobs.Trial]]) -> None:
