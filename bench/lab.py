@@ -19,6 +19,7 @@ from typing import Any
 from bench.result import Reference, Result
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.host import missing
+from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.rootfs import Base, ensure_base
 
 _COMMAND = str(Path(sys.executable).parent / "clusterwright")
@@ -32,6 +33,18 @@ pools:
 users:
   ada: {{uid: 2001}}
 """
+_PAIR = """\
+cluster: bench-pair
+site: {provider: lab}
+pools:
+  controller: {roles: controller, machine: lab-small, count: 2}
+  login: {roles: [login, storage], machine: lab-small}
+  gpu: {roles: compute, machine: lab-h100}
+scheduler: {state: /home/slurm}
+users:
+  ada: {uid: 2001}
+"""
+_FIRST_JOB = "timeout 120 sh -c 'until srun true 2>/dev/null; do sleep 0.2; done'"
 _JOBS = 200
 _END = ("", "", "")
 _MEMORY = "cat /proc/[0-9]*/smaps_rollup 2>/dev/null | awk '/^Pss:/ {kib += $2} END {print kib}'"
@@ -41,6 +54,7 @@ _PROLOGS = """for run in $(seq 10); do
     echo "$(date +%s.%N) $start" | awk '{print $1 - $2}'
 done"""
 _CLEAN_RUNS = "for run in $(seq 100); do /usr/lib/clusterwright/gate --quick | grep ^FAIL; done; true"
+_TIMEOUT = "scontrol show config | sed -n 's/^SlurmctldTimeout *= //p'"
 _SETTINGS = "scontrol show config | grep -E '^(SchedulerParameters|SchedulerType) '"
 
 
@@ -123,6 +137,7 @@ def results() -> Iterator[Result]:
     yield from _four_nodes()
     yield from _from_nothing()
     yield from _sixteen_nodes()
+    yield _taken_over()
 
 
 def _from_nothing() -> Iterator[Result]:
@@ -193,6 +208,32 @@ def _jobs_a_second(bench: Bench) -> Result:
     settings = bench.on("controller", _SETTINGS)
     note = "; ".join(" ".join(line.split()) for line in settings.splitlines())
     return Result(f"jobs started a second, array of {_JOBS} `true`", _JOBS / seconds, unit="/s", note=note)
+
+
+def _taken_over() -> Result:
+    """From the loss of the first controller's power to the end of the first job that is asked for then."""
+    with bench_of("bench-pair", _PAIR) as bench:
+        bench.run("up", "cluster.yaml", "--no-accept")
+        lost = [
+            _COMMAND,
+            "ssh",
+            bench.name,
+            "controller-001",
+            "--",
+            "systemctl",
+            "poweroff",
+            "--force",
+            "--force",
+        ]
+        start = time.perf_counter()
+        subprocess.run(lost, env=bench.environment, capture_output=True, check=False)
+        lab = Lab(LabHome.of_user(bench.environment), bench.name)
+        while any(one.name == "controller-001" and one.state == "running" for one in lab.status().nodes):
+            time.sleep(0.05)
+        bench.run("ssh", bench.name, "--user", "ada", "--", "sh", "-c", _FIRST_JOB)
+        seconds = time.perf_counter() - start
+        note = "SlurmctldTimeout " + bench.on("controller-002", _TIMEOUT).strip()
+        return Result("controller fail-over, to the first new job", seconds, 30, note=note)
 
 
 def _sixteen_nodes() -> Iterator[Result]:

@@ -255,7 +255,7 @@ def test_what_was_seen_of_control_groups_reaches_the_plan(tmp_path: Path) -> Non
 
 
 def test_a_controller_that_runs_no_slurmd_says_nothing_of_control_groups(handoff: Handoff, gpu: Node) -> None:
-    [controller], seen = handoff.with_role("controller"), ("cgroup/v1", "/run/cgroup")
+    controller, seen = handoff.with_role("controller")[0], ("cgroup/v1", "/run/cgroup")
     assert "compute" not in controller.roles
     assert Known.of(controller, 22, seen) == Known(controller.address, 22)
     assert Known.of(gpu, 22, seen) == Known(gpu.address, 22, *seen)

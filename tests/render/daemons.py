@@ -134,8 +134,8 @@ def stage(root: Path, handoff: Handoff, top: Path, gpus: Hardware | None = None)
 
 def _script(root: Path, top: Path, handoff: Handoff, groups: NodeGroups) -> str:
     binds = [f"mkdir -p .{place}; mount --bind {path} .{place}" for path, place in groups.binds()]
-    controller = handoff.with_role("controller")[0]
-    nodes = {controller, *handoff.nodes[:_MOST_ADDRESSES]}
+    controller, *others = handoff.with_role("controller")
+    nodes = {controller, *handoff.nodes[:_MOST_ADDRESSES]} - {*others}
     addresses = [f"ip address add {node.address}/32 dev lo" for node in nodes]
     return _SETUP.format(
         root=root,
@@ -184,7 +184,9 @@ def place(stage: Stage, files: Sequence[NodeFile]) -> None:
     for name in ("health-check", "gate"):
         _write(stage.root / "usr/lib/clusterwright" / name, b"#!/bin/sh\nexit 0\n", 0o755, (0, 0))
     _folder(stage, "var/spool/slurmd", "root")
-    for folder in ("var/spool/slurmctld", "run/slurmctld", "run/slurmdbd"):
+    conf = next(file.content for file in files if file.path == "/etc/slurm/slurm.conf")
+    state = conf.partition("\nStateSaveLocation=/")[2].partition("\n")[0]
+    for folder in (state, "run/slurmctld", "run/slurmdbd"):
         _folder(stage, folder, "slurm")
 
 

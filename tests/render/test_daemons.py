@@ -34,6 +34,9 @@ EXPECTED = {
     r"update cluster: Connection refused|We can't find assoc \d+ on cluster": (
         "slurmdbd tells a controller that registers for the first time, and it does not listen yet"
     ),
+    r"_shutdown_bu_thread:send/recv \S+: (Connection refused|Network is unreachable)": (
+        "the first of several controllers asks the others to step down, and only the first is started"
+    ),
     r"High latency for \d+ calls to gettimeofday": (
         "the daemons time the machine's clock when they start, and this one is busy with tests"
     ),

@@ -56,6 +56,8 @@ class Controller:
         config = {
             "cluster": "small", "folder": str(share), "mount": None, "every": 3600, "keep": 2,
             "accounting": True, "database": "slurm_acct_db", "state": str(self.state), "owner": user,
+            "state_mount": None, "own_disk": str(self.root / "own-disk"), "shared": False,
+            "record": str(self.root / "record.json"), "database_folder": str(self.root / "database"),
             "hold": str(self.hold), "begun": str(root / "begun"), "applied": str(root / "applied.json"),
             "patience": 0, "settle": 0, "lock": str(root / "lock"),
         }  # fmt: skip
@@ -290,3 +292,60 @@ def test_an_old_backup_is_late(controller: Controller) -> None:
     (old / "manifest.json").write_text(json.dumps({**manifest, "taken": "2026-01-01T00:00:00Z"}))
     os.utime(controller.config_file, (0, 0))
     assert json.loads(controller.run("list"))["late"] is True
+
+
+@pytest.fixture
+def shared(controller: Controller) -> Controller:
+    """Its state lies on a share that another controller has too; the database is a folder of its own."""
+    (controller.root / "mysql").mkdir()
+    controller.configure(shared=True, database_folder=str(controller.root / "mysql"))
+    return controller
+
+
+def test_only_the_database_comes_back_where_another_controller_has_the_queue(shared: Controller) -> None:
+    name = shared.take()
+    (shared.state / "job_state").write_text("three jobs")
+    (shared.root / "database").write_text("")
+    (shared.root / "mysql").rmdir()
+    shared.run("hold")
+    assert (
+        json.loads(shared.run("list"))["why"]
+        == f"this disk has no accounting database, but backup {name} has"
+    )
+    shared.plays("mariadb", "echo 'no space left' >&2; exit 1")
+    shared.run("restore", name, code=1)
+    assert shared.held() == "restoring"
+    shared.plays("mariadb", STATIONS["mariadb"])
+    shared.run("restore", name)
+    assert (shared.files["job_state"], shared.held()) == ("three jobs", "")
+    assert (shared.root / "database").read_text() == DATA
+
+
+def test_no_controller_starts_while_the_queue_is_exchanged(shared: Controller) -> None:
+    name, fence = shared.take(), shared.state.with_name("state.restoring")
+    shared.plays("mariadb", "echo 'no space left' >&2; exit 1")
+    shared.run("restore", name, "--discard", code=1)
+    assert fence.exists()
+    shared.plays("mariadb", STATIONS["mariadb"])
+    (shared.state / "job_state").write_text("half of it")
+    shared.run("restore", name)
+    assert shared.files == STATE
+    assert not fence.exists()
+
+
+def test_a_state_that_is_yet_to_be_moved_to_the_share_is_one(shared: Controller) -> None:
+    shared.take()
+    shared.state.rename(shared.root / "own-disk")
+    shared.run("hold")
+    assert shared.held() == ""
+    subprocess.run(["rm", "-r", shared.root / "own-disk"], check=True)
+    shared.run("hold")
+    assert json.loads(shared.run("list"))["why"].startswith("the share has no state of Slurm's, but backup")
+
+
+def test_a_share_that_is_not_mounted_tells_nothing_of_the_state(shared: Controller) -> None:
+    shared.take()
+    mounts = {"shared": True, "database_folder": str(shared.root / "mysql")}
+    shared.configure(**mounts, state_mount="/nowhere")
+    assert "/nowhere is not mounted" in shared.run("hold", code=1)
+    assert shared.held() == "looking"

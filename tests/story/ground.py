@@ -20,6 +20,7 @@ import pytest
 from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.session import ssh_argv
 from clusterwright.providers.lab.home import LabHome
+from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.network import lab_key
 
 LABS = ("story", "pulled", "halfway", "damaged", "nospace", "bare")
@@ -153,6 +154,14 @@ class Desk:
     def cut_power(self, node: str, cluster: str = "story") -> None:
         """The node ends at once; whether SSH still sees that is chance."""
         self.start("ssh", cluster, node, "--", "systemctl", "poweroff", "--force", "--force").communicate()
+
+    def lose(self, node: str, cluster: str = "story") -> None:
+        """Its power is cut, and it is off when this returns."""
+        self.cut_power(node, cluster)
+        lab, deadline = Lab(LabHome.of_user(self.environment), cluster), time.monotonic() + 60
+        while any(one.name == node and one.state == "running" for one in lab.status().nodes):
+            assert time.monotonic() < deadline, f"{node} still runs"
+            time.sleep(0.05)
 
     def running(self) -> set[str]:
         """Jobs that run now."""

@@ -80,7 +80,7 @@ def _slurm(front: Front, others: Others) -> list[GateResult]:
     if asked.code:
         remedy = "Look at `systemctl status slurmctld` on the controller"
         return [GateResult("scheduler", "", "fail", "slurmctld answers", asked.complaint, remedy)]
-    results = [scheduler_gates.membership(planned, seen)]
+    results = [scheduler_gates.membership(planned, seen), *_controllers(front)]
     results += [scheduler_gates.state(node, seen.get(node.name)) for node in planned]
     if front.token.folder:
         idle = [node for node in planned if node.name in seen and seen[node.name].idle]
@@ -94,6 +94,14 @@ def _slurm(front: Front, others: Others) -> list[GateResult]:
         results += shares.prove(handoff, front.entry, groups, session, front.connect, front.token)
         _wait_until_ended(session, front.token)
     return results
+
+
+def _controllers(front: Front) -> list[GateResult]:
+    """Of one, the answers to everything else tell."""
+    controllers = front.handoff.with_role("controller")
+    if len(controllers) < 2:
+        return []
+    return scheduler_gates.controllers(controllers, front.session.run("scontrol", "ping").output)
 
 
 def _write_token(handoff: Handoff, entry: Node, session: Session) -> tuple[Token, list[GateResult]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from clusterwright.accept.result import GateResult, judged
 from clusterwright.accept.slurm_text import SlurmNode
 from clusterwright.handoff import Node
 from clusterwright.spec.nodeset import fold
+
+_UP = re.compile(r"^Slurmctld\(\S+\) at (\S+) is UP$", re.MULTILINE)
 
 
 def membership(planned: Sequence[Node], seen: Mapping[str, SlurmNode]) -> GateResult:
@@ -24,6 +27,22 @@ def membership(planned: Sequence[Node], seen: Mapping[str, SlurmNode]) -> GateRe
         seen="; ".join(faults) or f"{len(seen)} nodes",
         remedy="Run `clusterwright up`: slurm.conf and the plan differ",
     )
+
+
+def controllers(planned: Sequence[Node], pinged: str) -> list[GateResult]:
+    """Each slurmctld answers: one that does not would not take over."""
+    up = set(_UP.findall(pinged))
+    return [
+        judged(
+            "controllers",
+            node.name,
+            node.name in up,
+            expected="slurmctld answers `scontrol ping`",
+            seen="it is up" if node.name in up else "it is down",
+            remedy="Look at `systemctl status slurmctld` there: until it runs, no other controller is left",
+        )
+        for node in planned
+    ]
 
 
 def state(node: Node, seen: SlurmNode | None) -> GateResult:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clusterwright.bundle import generated, shares
 from clusterwright.bundle.collection import INSTALL, digest
+from clusterwright.bundle.facts import first_controller
 from clusterwright.bundle.kinds import Kinds, placed, preset
 from clusterwright.bundle.repositories import package_format
 from clusterwright.bundle.wanted import Image, Kind, Wanted, WantedUnit
@@ -39,7 +40,7 @@ class Bundle:
         self._kinds: dict[tuple[object, ...], Kind] = {}
         self._node_json: dict[tuple[object, ...], str] = {}
         self._steps: dict[str, tuple[tuple[str, str, str], ...]] = {}
-        self._server = shares.file_server(handoff)
+        self._server, self._first_controller = shares.file_server(handoff), first_controller(handoff)
 
     def wanted(self, node: Node) -> Wanted:
         kind = self._kind(node)
@@ -104,7 +105,7 @@ class Bundle:
                 yield node
 
     def _key(self, node: Node) -> tuple[object, ...]:
-        return node.roles, node.pool, node.name == self._server
+        return node.roles, node.pool, node.name == self._server, node.name == self._first_controller
 
     def _kind(self, node: Node) -> Kind:
         key = self._key(node)

@@ -14,6 +14,8 @@ from clusterwright.catalog.selinux import rules_for
 from clusterwright.catalog.slurm import releases
 from clusterwright.handoff import Handoff, Node
 from clusterwright.plan.software.traits import traits
+from clusterwright.render import boot
+from clusterwright.render.slurm import state_folder
 
 SYSTEM_USER = "clusterwright"
 SYSTEM_UID = 500
@@ -46,9 +48,10 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "auth": ("sack" if release.auth == "slurm" else "munge",),
         "login": ("sackd" if release.sackd and not _SLURM_HOSTS & set(node.roles) else "files",),
         "metrics": ("openmetrics" if release.openmetrics else "textfile",),
-        "database": (_switch(scheduler["accounting"] and node.name == _first_controller(handoff)),),
+        "database": (_switch(scheduler["accounting"] and node.name == first_controller(handoff)),),
         "ends": (_switch(scheduler.get("ends")),),
-        "backup": (_switch(scheduler.get("backup") and node.name == _first_controller(handoff)),),
+        "state": ("shared" if scheduler.get("state") else "own",),
+        "backup": (_switch(scheduler.get("backup") and node.name == first_controller(handoff)),),
         "rest": (_switch(scheduler["rest"]),),
         "monitoring": (_switch(software["monitoring"]),),
         "containers": (_switch(software["containers"]),),
@@ -58,7 +61,7 @@ def facts(handoff: Handoff, node: Node) -> Facts:
         "lnet": tuple(sorted({lustre.network_type(name) for name in shares.lnet(handoff, node)})),
         "rates": (_switch(any(share.get("throughput") for share in shares.mounted(handoff, node).values())),),
         "serves": (_switch(served and node.name == shares.file_server(handoff)),),
-        "network_boot": (_switch("controller" in node.roles and handoff.site[node.site].get("boot")),),
+        "network_boot": (_switch(boot.serves(handoff, node)),),
         "firewall": (_switch(handoff.site[node.site].get("firewall")),),
         "mirror": (_switch(handoff.cluster["surroundings"]["package_mirror"]),),
         "converge": (str(handoff.cluster["converge"]),),
@@ -138,6 +141,7 @@ def values(handoff: Handoff, node: Node) -> Mapping[str, object]:
         "hardware": handoff.hardware[node.machine],
         "instances": instances_of(handoff, node),
         "backup": _backup(handoff, node),
+        "state": _state(handoff, node),
     }
 
 
@@ -146,12 +150,24 @@ def _backup(handoff: Handoff, node: Node) -> Mapping[str, object]:
     wanted = handoff.scheduler.get("backup")
     if not wanted:
         return {}
-    within = [path for path in shares.mounted(handoff, node) if f"{wanted['folder']}/".startswith(f"{path}/")]
     return {
         **wanted,
-        "mount": max(within, key=len, default=None),
+        "mount": _mount_of(handoff, node, wanted["folder"]),
         "accounting": handoff.scheduler["accounting"],
     }
+
+
+def _state(handoff: Handoff, node: Node) -> Mapping[str, object]:
+    """Where slurmctld keeps its state, and the mount without which that would be its own disk."""
+    folder = state_folder(handoff)
+    mount = _mount_of(handoff, node, folder)
+    unit = shares.mount_unit(mount) if mount else None
+    return {"folder": folder, "mount": mount, "unit": unit, "shared": bool(handoff.scheduler.get("state"))}
+
+
+def _mount_of(handoff: Handoff, node: Node, folder: str) -> str | None:
+    within = [path for path in shares.mounted(handoff, node) if f"{folder}/".startswith(f"{path}/")]
+    return max(within, key=len, default=None)
 
 
 def _lustre(handoff: Handoff, node: Node) -> Mapping[str, object]:
@@ -179,8 +195,8 @@ def _mounted_kinds(handoff: Handoff, node: Node) -> set[str]:
     return {kind for role in roles() if role.name not in kept for kind in role.mounts}
 
 
-def _first_controller(handoff: Handoff) -> str:
-    """slurm.conf names it as AccountingStorageHost."""
+def first_controller(handoff: Handoff) -> str:
+    """slurm.conf names it as AccountingStorageHost, and takes it before all others."""
     return next((node.name for node in handoff.nodes if "controller" in node.roles), "")
 
 

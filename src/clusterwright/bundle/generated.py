@@ -96,7 +96,8 @@ def started_with(handoff: Handoff, units: Iterable[str]) -> Iterator[NodeFile]:
     for unit in sorted(units):
         rows = [name.split(".") for name, row in costs().items() if unit in row.units]
         if rows:
-            values = {f"{section}.{key}": getattr(handoff, section)[key] for section, key in rows}
+            told = [(section, key) for section, key in rows if key in getattr(handoff, section)]
+            values = {f"{section}.{key}": getattr(handoff, section)[key] for section, key in told}
             text = json.dumps(values, indent=1, sort_keys=True, default=list) + "\n"
             path = f"/etc/clusterwright/started-with/{unit}.json"
             yield NodeFile(path, text, (), affects=(f"{unit}:restart",))
@@ -148,6 +149,7 @@ def accounting(handoff: Handoff) -> Mapping[str, object]:
         "cluster": handoff.name,
         "accounts": {**accounts, SYSTEM_USER: own},
         "users": {**people, SYSTEM_USER: {"account": SYSTEM_USER, "admin": False}},
+        **({"shared": True} if handoff.scheduler.get("state") else {}),
     }
 
 

@@ -81,7 +81,7 @@ class Kinds:
             *generated.modules(installed),
             *signing.files(self._handoff, installed, self._attachments),
         )
-        rendered = (file for file in self._files if file.is_for(node.roles, node.pool))
+        rendered = (file for file in self._files if file.is_for(node))
         generic = (
             *rendered,
             *(generated.authorized_keys(self._handoff) if _PEOPLE in named else ()),

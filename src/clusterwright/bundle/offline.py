@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clusterwright.bundle.facts import facts, roles_of
+from clusterwright.bundle.facts import facts, first_controller, roles_of
 from clusterwright.bundle.packages import packages_of
 from clusterwright.bundle.shares import file_server
 from clusterwright.handoff import Handoff, Node
@@ -52,9 +52,9 @@ def _kind(handoff: Handoff, node: Node, architecture: str | None) -> Transaction
 
 
 def _representatives(handoff: Handoff) -> Iterator[Node]:
-    seen, server = set(), file_server(handoff)
+    seen, server, first = set(), file_server(handoff), first_controller(handoff)
     for node in handoff.nodes:
-        key = node.roles, node.pool, node.name == server
+        key = node.roles, node.pool, node.name == server, node.name == first
         if key not in seen:
             seen.add(key)
             yield node

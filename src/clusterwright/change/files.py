@@ -23,7 +23,7 @@ def file_changes(
         restarted = tuple(
             unit for unit, _, how in (text.rpartition(":") for text in file.affects) if how == "restart"
         )
-        nodes = [node.name for node in new.nodes if file.is_for(node.roles, node.pool)]
+        nodes = [node.name for node in new.nodes if file.is_for(node)]
         if restarted:
             daemons = {name for unit in restarted for name in running(new, unit)}
             nodes = [name for name in nodes if name in daemons]

@@ -13,6 +13,8 @@ _ROLE_OF_UNIT = {
     "slurmd": "compute",
     "sackd": "login",
 }
+_OF_THE_FIRST = {"slurmdbd", "mariadb"}
+"""Of several controllers, the first has the database."""
 BY_POOL = {
     "scheduler.mig": "compute",
     "scheduler.mps": "compute",
@@ -29,7 +31,7 @@ def running(handoff: Handoff, unit: str) -> tuple[str, ...]:
     """Nodes that run a daemon; every node, when it belongs to no role."""
     role = _ROLE_OF_UNIT.get(unit)
     nodes = handoff.with_role(role) if role else handoff.nodes
-    return tuple(node.name for node in nodes)
+    return tuple(node.name for node in (nodes[:1] if unit in _OF_THE_FIRST else nodes))
 
 
 def reach(handoff: Handoff, path: str, name: str, units: tuple[str, ...]) -> tuple[str, ...]:

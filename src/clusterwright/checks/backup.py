@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterwright.checks.rule import Problem, rule
 from clusterwright.finding import Severity
 from clusterwright.plan.outline import Outline
-from clusterwright.plan.shares import mounted_shares
+from clusterwright.plan.shares import mounted_shares, share_of
 from clusterwright.spec.pool import Role
 from clusterwright.spec.storage import ExistingNfs, Served
 
@@ -29,7 +29,7 @@ def same_disk(outline: Outline) -> Iterator[Problem]:
     share = _share(outline)
     if share is None and _folder(outline) and not _lost(outline):
         yield Problem(_FIELD, f"{_folder(outline)} is on the controller's own disk", _ELSEWHERE)
-    elif share and isinstance(mounted_shares(outline.spec)[share], Served) and _controller_serves(outline):
+    elif share and isinstance(mounted_shares(outline.spec)[share], Served) and controller_serves(outline):
         what = f"{share} is served by the controller itself"
         yield Problem(_FIELD, what, "Add a pool with the role `storage`, or name an NFS server")
 
@@ -82,14 +82,13 @@ def _folder(outline: Outline) -> str:
 
 def _share(outline: Outline) -> str | None:
     """The share that the folder is in."""
-    folder = f"{_folder(outline)}/"
-    within = [mount for mount in outline.spec.storage.shares if folder.startswith(f"{mount}/")]
-    return max(within, key=len, default=None)
+    return share_of(outline.spec, _folder(outline))
 
 
 def _lost(outline: Outline) -> bool:
     return f"{_folder(outline)}/".startswith(tuple(f"{path}/" for path in (*_SHORT_LIVED, *_SAVED)))
 
 
-def _controller_serves(outline: Outline) -> bool:
+def controller_serves(outline: Outline) -> bool:
+    """Whether no other machine serves what the cluster serves itself."""
     return all(Role.CONTROLLER in pool.roles for _, pool in outline.pools_with(Role.STORAGE))

@@ -34,22 +34,6 @@ def no_controller(outline: Outline) -> Iterator[Problem]:
 
 
 @rule(
-    "CW1232",
-    "More than one controller",
-    source="a backup slurmctld needs a shared state folder and a second database, which is not built yet",
-    example="pools: {controller: {roles: controller, count: 2}}",
-)
-def several_controllers(outline: Outline) -> Iterator[Problem]:
-    """High availability of the controller is not supported yet, and a second one would only look like it."""
-    before = 0
-    for name, _ in outline.pools_with(Role.CONTROLLER):
-        if before + outline.count(name) > 1:
-            what = f"{before + outline.count(name)} controllers; high availability is not supported yet"
-            yield Problem(f"pools.{name}", what, "Keep one controller")
-        before += outline.count(name)
-
-
-@rule(
     "CW1233",
     "No compute nodes",
     source="jobs run on nodes with slurmd",

@@ -92,6 +92,7 @@ def from_plan(plan: ClusterPlan) -> Handoff:
             **({"shards": shards} if shards else {}),
             **({"mps": mps} if mps else {}),
             **({"ends": ends} if (ends := last_moments(plan)) else {}),
+            **({"state": f"{state}/{spec.cluster}"} if (state := spec.scheduler.state) else {}),
             **({"backup": backup.model_dump()} if (backup := spec.scheduler.backup) else {}),
         },
         software=software_section(plan),

@@ -203,4 +203,17 @@ CODES: Mapping[str, Meaning] = {
     "CW8115": Meaning(
         "No such rack", "A rack is named as the description names it.", "racks hall.yaml --rack a99"
     ),
+    "CW8305": Meaning(
+        "Slurm's state would be left behind",
+        "A slurmctld that starts without the state it had ends every job that nodes still run. `up` takes it "
+        "along from a controller's own disk to a share; the way back, or to another folder, goes by one "
+        "controller: docs/controllers.md.",
+        "up site.yaml, where `scheduler.state` was removed",
+    ),
+    "CW8307": Meaning(
+        "Another machine would be the first controller",
+        "The first one has the accounting database, and begins the state that others take over. A machine "
+        "that is put before it has neither, and would begin with an empty queue.",
+        "up site.yaml, where the new controller stands before the old one",
+    ),
 }

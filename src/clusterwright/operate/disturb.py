@@ -32,10 +32,8 @@ class Running:
 
 def queue_of(handoff: Handoff, targets: Mapping[str, Target]) -> Queue | None:
     """Slurm's queue, or None when no controller can be asked."""
-    for node in handoff.with_role("controller"):
-        if node.name in targets:
-            return Queue(targets[node.name])
-    return None
+    there = [targets[node.name] for node in handoff.with_role("controller") if node.name in targets]
+    return Queue(there[0], tuple(there[1:])) if there else None
 
 
 def refuse_to_disturb(

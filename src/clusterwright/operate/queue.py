@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clusterwright.finding import Refused, Where, refuse
-from clusterwright.operate.remote import Reached, run_on
+from clusterwright.operate.remote import NO_ANSWER, Answer, Reached, run_on
 from clusterwright.spec.nodeset import expand, fold
 
 _OURS = "clusterwright: "
@@ -36,13 +36,27 @@ _STARTED = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING"
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Slurm as seen from the controller."""
+    """Slurm as seen from a controller: the first, or another one where that does not answer."""
 
     controller: Reached
+    others: tuple[Reached, ...] = ()
+    silent: list[Reached] = field(default_factory=list, compare=False)
+    """Those that did not answer: they are asked last from then on."""
+
+    def _answer(self, command: str) -> Answer:
+        there = (self.controller, *self.others)
+        answer = Answer(NO_ANSWER, "", "")
+        for one in sorted(there, key=lambda one: one in self.silent):
+            answer = run_on(one, command)
+            if answer.code != NO_ANSWER:
+                return answer
+            if one not in self.silent:
+                self.silent.append(one)
+        return answer
 
     def jobs_on(self, nodes: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """Started jobs by node, only nodes of `nodes` that have any. Empty when Slurm is not up."""
-        answer = run_on(self.controller, f"squeue --noheader --states={_STARTED} --format='%A %N'")
+        answer = self._answer(f"squeue --noheader --states={_STARTED} --format='%A %N'")
         found: dict[str, list[str]] = {}
         for line in answer.output.splitlines() if answer.code == 0 else ():
             job, _, hosts = line.partition(" ")
@@ -53,7 +67,7 @@ class Queue:
 
     def states(self) -> Mapping[str, tuple[str, str]]:
         """Node → (state, reason) for every node that Slurm knows."""
-        answer = run_on(self.controller, "sinfo --noheader --Node --format='%N|%T|%E'")
+        answer = self._answer("sinfo --noheader --Node --format='%N|%T|%E'")
         rows = (line.split("|", 2) for line in answer.output.splitlines() if line.count("|") >= 2)
         return {name: (state, "" if reason == "none" else reason) for name, state, reason in rows}
 
@@ -80,7 +94,7 @@ class Queue:
         """None where Slurm took it."""
         folded = fold(nodes)
         words = ["scontrol", "update", f"nodename={folded}", f"state={state}"]
-        answer = run_on(self.controller, shlex.join([*words, *([f"reason={reason}"] if reason else [])]))
+        answer = self._answer(shlex.join([*words, *([f"reason={reason}"] if reason else [])]))
         if not answer.code:
             return None
         what = f"Slurm refused to update {folded}: {(answer.error or answer.output).strip()}"
@@ -186,7 +200,7 @@ class Queue:
 
     def _what_runs(self, nodes: Collection[str]) -> str:
         """Jobs on these nodes, and until when at most."""
-        answer = run_on(self.controller, f"squeue --noheader --states={_STARTED} --format='%A %e %N'")
+        answer = self._answer(f"squeue --noheader --states={_STARTED} --format='%A %e %N'")
         jobs: dict[str, str] = {}
         for line in answer.output.splitlines():
             job, end, hosts = (*line.split(" ", 2), "", "")[:3]

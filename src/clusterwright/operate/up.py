@@ -15,6 +15,7 @@ from clusterwright.finding import Finding
 from clusterwright.operate.admit import REGISTER_SECONDS, admit
 from clusterwright.operate.backup.program import waiting
 from clusterwright.operate.configure import configure
+from clusterwright.operate.controllers import apart, refuse_to_leave_state
 from clusterwright.operate.course import NO_WISHES, Course, Wishes, course_of, refuse_to_roll
 from clusterwright.operate.disturb import queue_of
 from clusterwright.operate.netboot.images import served, swept
@@ -34,6 +35,8 @@ def up(source: Source, report: Report, wishes: Wishes = NO_WISHES) -> Outcome:
     """Bring the cluster to its description; run again after any interruption, it goes on."""
     with begun(source) as work:
         refuse_to_roll(work, wishes)
+        if work.before:
+            refuse_to_leave_state(work.before, work.handoff)
         course = course_of(work, wishes, report)
         stale = work.proof()
         # Before anything is made: what cannot be had or trusted is refused here.
@@ -124,7 +127,8 @@ def _at_once(
     if not boot or outcome.broken or work.store:  # a node that pulls boots when its jobs have ended
         return outcome, []
     _take_from_slurm(work, boot)
-    work.reboot(boot, report)
+    for together in apart(work.handoff, boot):
+        work.reboot(together, report)
     return outcome, boot
 
 
@@ -183,7 +187,10 @@ def _put_to_work(
     queue = queue_of(work.handoff, targets)
     if queue is None:
         return
-    if {node.name for node in work.handoff.with_role("controller")} & set(nodes):
+    controllers = {node.name for node in work.handoff.with_role("controller")}
+    if len(controllers) > 1:
+        queue.answered()  # one that came back takes the queue over from another, and is silent meanwhile
+    if len(controllers) > 1 or controllers & set(nodes):
         queue.wait_until_heard(REGISTER_SECONDS, there)
     compute = {node.name for node in work.handoff.with_role("compute")} & set(nodes)
     if not compute:

@@ -50,6 +50,12 @@ def seen_from(spec: ClusterSpec, site: str) -> ClusterSpec:
     )
 
 
+def share_of(spec: ClusterSpec, folder: str) -> str | None:
+    """The mount point that a folder lies within."""
+    within = [mount for mount in spec.storage.shares if f"{folder}/".startswith(f"{mount}/")]
+    return max(within, key=len, default=None)
+
+
 def server_name(spec: ClusterSpec, mount: str) -> str:
     """Name in the cluster's private zone of what serves a mount point: nodes never hold its address."""
     return f"{slug(mount)}.storage.{spec.cluster}.{spec.domain}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 from typing import Any
 
@@ -44,6 +44,12 @@ def server(handoff: Handoff) -> Node | None:
     return next(here, None)
 
 
+def serves(handoff: Handoff, node: Node) -> bool:
+    """Whether it answers machines that boot; two would answer each other's."""
+    found = server(handoff)
+    return found is not None and found.name == node.name
+
+
 def script_of(mac: str) -> str:
     """Where it stands what a machine starts."""
     return f"{ROOT}/nodes/{mac.replace(':', '-')}.ipxe"
@@ -56,7 +62,8 @@ def files(handoff: Handoff) -> tuple[NodeFile, ...]:
         return ()
     section = handoff.site[node.site]
     site = _Site(node, IPv4Network(section["network"]), section["boot"], loader)
-    return (*_services(handoff, site), *_scripts(handoff, site))
+    found = (*_services(handoff, site), *_scripts(handoff, site))
+    return tuple(replace(file, node=node.name) for file in found)
 
 
 def _services(handoff: Handoff, site: _Site) -> Iterator[NodeFile]:

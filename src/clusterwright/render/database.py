@@ -36,11 +36,13 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
             owner="slurm",
             group="slurm",
             affects=("slurmdbd:restart",),
+            node=controller.name,
         ),
         NodeFile(
             "/etc/mysql/mariadb.conf.d/60-slurm.cnf",
             fill("slurm/mariadb.cnf.j2", cluster=handoff.name, buffer_pool_mib=_buffer_pool_mib(memory)),
             ("controller",),
             affects=("mariadb:restart",),
+            node=controller.name,
         ),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
+
+from clusterwright.handoff import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,10 @@ class NodeFile:
     pools: tuple[str, ...] = ()
     """Of those, only the nodes of these pools; without any, of every pool."""
 
-    def is_for(self, roles: Collection[str], pool: str) -> bool:
+    node: str = ""
+    """Only this one of them; without it, every one."""
+
+    def is_for(self, node: Node) -> bool:
         """Whether a node gets it."""
-        return bool({*self.roles} & {*roles}) and (not self.pools or pool in self.pools)
+        chosen = (not self.pools or node.pool in self.pools) and self.node in ("", node.name)
+        return chosen and bool({*self.roles} & {*node.roles})

@@ -20,6 +20,8 @@ _FROM_SLURMCTLD = {
     "backlog": "slurm_slurmdbd_queue_size > 10000",
 }
 """Conditions in the metrics that slurmctld serves itself."""
+_ALL_SILENT = 'max(up{job="slurm-nodes"}) == 0'
+"""Of several controllers, those that wait to take over serve none."""
 _FROM_COLLECTOR = {
     "silent": 'slurm_up == 0 or time() - node_textfile_mtime_seconds{file=~".*/slurm.prom"} > 180',
     "down": 'max(slurm_nodes{state="down"}) > 0',
@@ -35,6 +37,8 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     controllers = [f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller")]
     values = {"cluster": handoff.name, "release": release, "controllers": controllers}
     conditions = _FROM_SLURMCTLD if release.openmetrics else _FROM_COLLECTOR
+    if release.openmetrics and len(controllers) > 1:
+        conditions = {**conditions, "silent": _ALL_SILENT}
     reload = ("prometheus:reload",)
     return (
         NodeFile(

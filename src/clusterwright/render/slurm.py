@@ -10,6 +10,16 @@ from clusterwright.render.file import NodeFile
 from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
+_TAKEOVER_SECONDS = 6
+"""slurm.conf(5) SlurmctldTimeout (2026-11): how long the others wait for a controller that does not answer;
+120 s where nothing is said. One whose heartbeat in the state folder goes on is left alone."""
+_OWN_DISK = "/var/spool/slurmctld"
+
+
+def state_folder(handoff: Handoff) -> str:
+    """Slurm's StateSaveLocation."""
+    return str(handoff.scheduler.get("state") or _OWN_DISK)
+
 
 def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     roles = ("controller",) if release.sackd else ("controller", "login")
@@ -48,6 +58,8 @@ def _slurm_conf(handoff: Handoff, release: SlurmRelease, groups: tuple[machines.
         cluster=handoff.name,
         release=release,
         controllers=[node.name for node in handoff.with_role("controller")],
+        takeover_seconds=_TAKEOVER_SECONDS,
+        state=state_folder(handoff),
         accounting=scheduler["accounting"],
         rest=scheduler["rest"],
         config_overrides=scheduler["config_overrides"],

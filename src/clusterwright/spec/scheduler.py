@@ -59,6 +59,9 @@ class Scheduler(Described):
     """Keep an accounting database (slurmdbd and MariaDB on the controller)."""
     rest: StrictBool = False
     """Serve Slurm's REST API (slurmrestd with JWT) on the controller."""
+    state: Path | None = None
+    """Where slurmctld keeps its state, so that several controllers have it: within a share that another
+    machine serves; each cluster has a folder there. Without it, it is on the controller's own disk."""
     backup: Backup | None = None
     """Backups of the controller's state; `clusterwright backup` takes, lists and restores them."""
     options: dict[Annotated[str, Field(pattern=OPTION)], Setting] = {}

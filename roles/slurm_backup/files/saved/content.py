@@ -53,6 +53,9 @@ def header(name: str, seen: os.stat_result, kind: bytes) -> tarfile.TarInfo:
 
 def place_state(archive: Path, folder: Path, owner: str) -> None:
     """The folder itself stays: it may be a mount."""
+    if not folder.exists():
+        folder.mkdir(mode=0o700)
+        shutil.chown(folder, owner, owner)
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -74,6 +74,7 @@ class SchedulerSection(Closed):
 
     `mig`: by pool and minor of a GPU, the instances that it is cut into; whole GPUs are not in it.
     `shards`: by pool, the parts of each GPU that jobs may share; `mps`: the same, held to by NVIDIA's MPS.
+    `state`: slurmctld's folder on a share; without it, it is on the controller's own disk.
     `ends`: by pool whose machines are taken away at a known time, when its last job must have ended, in UTC.
     """
 
@@ -89,4 +90,5 @@ class SchedulerSection(Closed):
     shards: dict[str, int] = Field({})
     mps: dict[str, int] = Field({})
     ends: dict[str, str] = Field({})
+    state: str | None = None
     backup: BackupSection | None = None

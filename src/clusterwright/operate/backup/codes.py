@@ -39,4 +39,10 @@ CODES: Mapping[str, Meaning] = {
         "They are taken, listed and restored there.",
         "backup list lab, while the controller is down",
     ),
+    "CW8306": Meaning(
+        "Another controller would take over during a restore",
+        "Jobs and node states lie on a share that all controllers have. While they are exchanged no "
+        "slurmctld may run, and this one answers Slurm but not SSH.",
+        "backup restore superpod, while the second controller refuses SSH",
+    ),
 }

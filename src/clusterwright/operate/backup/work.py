@@ -12,8 +12,9 @@ from clusterwright.finding import Where, refuse
 from clusterwright.operate.admit import REGISTER_SECONDS
 from clusterwright.operate.backup.program import Backup, Overview, follow, overview
 from clusterwright.operate.queue import Queue
-from clusterwright.operate.remote import run_on
+from clusterwright.operate.remote import Reached, run_on
 
+_STOP_SECONDS = 150.0
 _QUEUED = "TZ=UTC squeue --noheader --states=PENDING,RUNNING,SUSPENDED --format='%A %V'"
 
 
@@ -74,7 +75,10 @@ def loss(queue: Queue, found: Overview, backup: Backup) -> Loss:
 def restore(queue: Queue, backup: Backup, report: Report, *, discard: bool = False) -> Restored:
     """Raises Refused with the controller's words where it could not; slurmctld may stand still then."""
     words = shlex.join(["restore", backup.name, *(["--discard"] if discard else [])])
+    stopped = [] if _led_elsewhere(queue) else stop_others(queue, report)
     _run(queue, words, report)
+    for other in stopped:
+        run_on(other, "systemctl start --no-block slurmctld")
     queue.answered()
     queue.wait_until_heard(REGISTER_SECONDS)
     states = _states(queue)
@@ -88,6 +92,25 @@ def begin_empty(queue: Queue, report: Report) -> None:
     _run(queue, "begin-empty", report)
     queue.answered()
     report(Event("restore", "ok", "slurmctld has begun with an empty queue"))
+
+
+def _led_elsewhere(queue: Queue) -> bool:
+    """Whether another controller goes on with the queue, and only the database is to come back."""
+    return bool(queue.others) and overview(queue.controller).hold == "waiting" and bool(queue.states())
+
+
+def stop_others(queue: Queue, report: Report) -> list[Reached]:
+    """Those that would take over meanwhile. Raises Refused for one that runs and cannot be stopped."""
+    stopped = []
+    for other in queue.others:
+        if run_on(other, "systemctl stop slurmctld", timeout=_STOP_SECONDS).code == 0:
+            report(Event("restore", "progress", "slurmctld stands still", other.name))
+            stopped.append(other)
+        elif f" at {other.name} is UP" in run_on(queue.controller, "scontrol ping").output:
+            remedy = "Switch that machine off, then run the same command again"
+            what = "its slurmctld runs, cannot be stopped from here, and would take over meanwhile"
+            raise refuse("CW8306", Where(path=other.name), what, remedy)
+    return stopped
 
 
 def _run(queue: Queue, words: str, report: Report) -> None:

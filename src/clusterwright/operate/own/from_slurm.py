@@ -141,8 +141,11 @@ class _Description:
             what = "no SlurmctldHost is named, and `controller` is made up"
             self._say(Where(self._conf.settings[0].file), what, "Name the machine")
         if len(hosts) > 1:
-            what = f"{', '.join(hosts[1:])} takes over for {hosts[0]}, and a description has one controller"
-            self._say(Where(self._conf.settings[0].file), what, "It can stay what it is beside that")
+            what = f"{', '.join(hosts[1:])} takes over for {hosts[0]}, and the description has only that one"
+            remedy = (
+                "Add it to `nodes` of the controller, and say in `scheduler.state` where both keep the state"
+            )
+            self._say(Where(self._conf.settings[0].file), what, remedy)
         if own or not hosts:
             name = f'nodes: "{own[0]}"' if own else "count: 1"
             where = Where(self._conf.settings[0].file)
