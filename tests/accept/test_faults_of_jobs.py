@@ -54,7 +54,7 @@ def collected(hardware: Hardware, squad: Squad) -> Iterator[GateResult]:
 @pytest.fixture
 def squad(lab: Handoff) -> Squad:
     nodes = lab.with_role("compute")[:2]
-    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine])
+    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine], "IB")
 
 
 @pytest.mark.parametrize(

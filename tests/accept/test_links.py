@@ -176,7 +176,7 @@ def test_who_is_to_blame(found: list[Link], blamed: set[str]) -> None:
 @pytest.fixture
 def squad(lab: Handoff) -> Squad:
     nodes = lab.with_role("compute")
-    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine])
+    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine], "IB")
 
 
 RAN = Ran(0, "", "", 2.0)

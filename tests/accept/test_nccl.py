@@ -12,17 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from clusterwright.accept import blame, fabric_gates
+from clusterwright.accept import blame, fabric_gates, jobs, nccl
 from clusterwright.accept.nccl import Alone, Squad, Together
 from clusterwright.accept.nccl_text import parse
 from clusterwright.accept.session import Ran, program
 from clusterwright.catalog.machines import machine, machines
 from clusterwright.handoff import Handoff
+from clusterwright.operate.prepare import described, prepare
+from clusterwright.operate.source import Source
 from clusterwright.providers.lab.simulators.hardware import Hardware, SimulatedGpu
 from clusterwright.providers.lab.simulators.nccl_tests import answer
 from clusterwright.providers.lab.simulators.node import Node as SimulatedNode
 
 OUTPUTS = Path(__file__).parent / "captured" / "nccl"
+CLUSTERS = Path(__file__).parents[2] / "clusters"
 
 SALLOC_IN_VAIN = """\
 salloc: Pending job allocation 76
@@ -90,7 +93,7 @@ def test_no_line_of_a_task_is_so_long_that_srun_tears_it(tmp_path: Path) -> None
 @pytest.fixture
 def squad(lab: Handoff) -> Squad:
     nodes = lab.with_role("compute")
-    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine])
+    return Squad("gpu", tuple(nodes), lab.hardware[nodes[0].machine], "IB")
 
 
 def ran(output: str = "", error: str = "", code: int = 0) -> Ran:
@@ -191,7 +194,7 @@ def test_a_build_without_mpi_is_a_skip(squad: Squad) -> None:
 def test_efa_goes_through_its_own_provider(squad: Squad) -> None:
     p5 = machine("p5.48xlarge")
     assert p5 is not None
-    on_aws = replace(squad, hardware=p5)
+    on_aws = replace(squad, hardware=p5, network="Libfabric")
     output = text(487.0, network="AWS Libfabric") + "NET/OFI Selected provider is {}, fabric is efa-direct\n"
     assert not fabric_gates.complaint(on_aws, together(output.format("efa")), None)
     assert "tcp" in fabric_gates.complaint(on_aws, together(output.format("tcp")), None)
@@ -235,3 +238,24 @@ def test_no_node_is_blamed_for_what_joins_them() -> None:
 
 def test_where_nothing_works_all_are_named() -> None:
     assert blame.find(["a", "b", "c", "d", "e"], lambda _: False) == ("a", "b", "c", "d", "e")
+
+
+@pytest.mark.parametrize(
+    ("example", "network"),
+    [
+        ("aws-p5", "Libfabric"),
+        ("gcp-a3-mega", "FasTrak"),
+        ("gcp-a4", "gIB"),
+        ("gcp-g2", ""),
+        ("onprem-hgx-b200", "IB"),
+        ("onprem-mi300x-roce", "IB"),
+    ],
+)
+def test_the_network_is_the_one_that_jobs_are_told(example: str, network: str) -> None:
+    handoff = prepare(described(Source(CLUSTERS / f"{example}.yaml"))).handoff
+    nodes = tuple(node for node in handoff.nodes if node.pool == "gpu")[:2]
+    [squad] = nccl.squads(handoff, [jobs.Group("gpu", nodes, gpus=True)])
+    assert squad.network == network
+    for used in ("", "Socket", "IB", "Libfabric", "FasTrak", "gIB"):
+        run = together(text(900.0, squad.names, used), squad.names)
+        assert (not fabric_gates.complaint(squad, run, None)) == used.endswith(network)

@@ -11,8 +11,10 @@ from clusterwright.accept import jobs
 from clusterwright.accept.home import Token
 from clusterwright.accept.nccl_text import Table, parse
 from clusterwright.accept.session import Ran, Session, program
+from clusterwright.catalog.fabrics import fabric_of
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.handoff import Handoff, Node
+from clusterwright.plan.software.traits import traits
 from clusterwright.spec.nodeset import fold
 
 SECONDS = 150
@@ -31,6 +33,8 @@ class Squad:
     partition: str
     nodes: tuple[Node, ...]
     hardware: Hardware
+    network: str
+    """NCCL's name of the fabric, as jobs are told it; empty where sockets are the fabric."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,15 +65,16 @@ def squads(handoff: Handoff, groups: Iterable[jobs.Group]) -> list[Squad]:
 
     GPUs that are cut into instances (MIG) reach no other, so NCCL has nothing to say of their nodes.
     """
-    parted: dict[tuple[str, str], list[Node]] = {}
+    parted: dict[tuple[str, str, str], list[Node]] = {}
     for group in groups:
         for node in group.nodes:
             stack = handoff.software["stacks"].get(node.pool, {})
             if group.kind == "gpu" and node.gpus and any(name in stack for name in _LIBRARIES):
-                parted.setdefault((group.partition, node.machine), []).append(node)
+                network = fabric_of(traits(handoff.hardware[node.machine]), stack).nccl_net
+                parted.setdefault((group.partition, node.machine, network), []).append(node)
     return [
-        Squad(partition, tuple(nodes), handoff.hardware[machine])
-        for (partition, machine), nodes in sorted(parted.items())
+        Squad(partition, tuple(nodes), handoff.hardware[machine], network)
+        for (partition, machine, network), nodes in sorted(parted.items())
     ]
 
 

@@ -49,7 +49,6 @@ class Threshold:
     gpu: str
     scope: Scope
     """Within one node, or between nodes over the fabric."""
-    provider: str
     least_gbps: int | None
     """Of all RDMA cards of a node together: a smaller network cannot reach it."""
     fail: float
@@ -96,7 +95,6 @@ def thresholds() -> tuple[Threshold, ...]:
         Threshold(
             row["gpu"],
             "node" if row["scope"] == "node" else "fabric",
-            row["provider"],
             whole(row["least_gbps"]),
             float(row["fail_gb_s"]),
             float(row["expect_gb_s"]) if row["expect_gb_s"] else None,
@@ -108,20 +106,17 @@ def thresholds() -> tuple[Threshold, ...]:
 
 
 def threshold(hardware: Hardware, scope: Scope) -> Threshold | None:
-    """The bound for a machine type, its provider's own before a general one; None where no source has one."""
+    """The bound for a machine type; None where no source has one."""
     if scope == "node" and len(hardware.gpus) < _HGX:
         return None
     names = _names(hardware)
     network = sum(nic.gbps for nic in hardware.nics if nic.kind in RDMA_KINDS)
-    fitting = [
+    fitting = (
         row
         for row in thresholds()
-        if row.gpu in names
-        and row.scope == scope
-        and row.provider in ("", hardware.provider)
-        and (row.least_gbps is None or network >= row.least_gbps)
-    ]
-    return max(fitting, key=lambda row: row.provider != "", default=None)
+        if row.gpu in names and row.scope == scope and (row.least_gbps is None or network >= row.least_gbps)
+    )
+    return next(fitting, None)
 
 
 def expected(hardware: Hardware) -> Mapping[str, Any]:

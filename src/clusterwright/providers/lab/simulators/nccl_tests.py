@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from . import podman
 from .bandwidth import bus_bandwidth
+from .hardware import SimulatedNic
 from .node import Answer, Node
 
 _LATENCY_US = 30.0
@@ -25,6 +26,12 @@ _FACTORS = {
     "sendrecv_perf": (1, 0),
 }
 """(a, b): bus over algorithm bandwidth is a * (n - b) / n with n ranks (nccl-tests, PERFORMANCE.md)."""
+_PLUGINS = {
+    "FasTrak": "NET/FasTrak plugin initialized",
+    "Libfabric": "NET/OFI Selected provider is efa, fabric is efa",
+    "gIB": "NET/gIB : Initializing gIB",
+}
+"""What each says once it is there (aws-ofi-nccl's source; Google Cloud, Enable NCCL/gIB)."""
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 _SIDE = "     time   algbw   busbw #wrong"
 _UNITS_OF_SIDE = "     (us)  (GB/s)  (GB/s)       "
@@ -156,22 +163,31 @@ def _report(node: Node, program: str, options: dict[str, int], ranks: list[_Rank
 
 def _missing_network(node: Node, ranks: list[_Rank]) -> str:
     """A network that is forced and not there is an error, as soon as ranks are on several nodes."""
-    if os.environ.get("NCCL_NET") != "FasTrak" or len({rank.host for rank in ranks}) == 1:
+    forced = os.environ.get("NCCL_NET", "")
+    if not forced or len({rank.host for rank in ranks}) == 1:
         return ""
-    why = podman.fabric_complaint(node)
-    return f"NCCL INFO {why}\n{node.name}: NCCL WARN Error: network FasTrak not found." if why else ""
+    why = podman.fabric_complaint(node) if forced == "FasTrak" else ""
+    if not why and not _active(node):
+        why = "NET : no card is active"
+    return f"NCCL INFO {why}\n{node.name}: NCCL WARN Error: network {forced} not found." if why else ""
+
+
+def _active(node: Node) -> list[SimulatedNic]:
+    return [nic for nic in node.hardware.nics if nic.state == "active"]
 
 
 def _log(node: Node, ranks: list[_Rank]) -> str:
     """What NCCL_DEBUG=INFO says of the network that was chosen; a forced one that is missing is an error."""
     if os.environ.get("NCCL_DEBUG", "").upper() not in ("INFO", "TRACE"):
         return ""
-    active = [nic for nic in node.hardware.nics if nic.state == "active"]
+    active = _active(node)
     cards = " ".join(f"[{number}]{nic.name}:1/IB" for number, nic in enumerate(active))
-    used = f"NET/IB : Using {cards} [RO]" if active else "NET/Socket : Using [0]host0"
-    name = "IB" if active else "Socket"
-    if os.environ.get("NCCL_NET") == "FasTrak":
-        used, name = "NET/FasTrak plugin initialized", "FasTrak"
+    used, name = (
+        (f"NET/IB : Using {cards} [RO]", "IB") if active else ("NET/Socket : Using [0]host0", "Socket")
+    )
+    if os.environ.get("NCCL_NET") in _PLUGINS:
+        name = os.environ["NCCL_NET"]
+        used = _PLUGINS[name]
     lead = f"{node.name}:{ranks[0].pid}:{ranks[0].pid} [0] NCCL INFO"
     return f"{lead} {used}\n{lead} Using network {name}\n"
 
