@@ -17,6 +17,18 @@ WISH = (
     DESCRIPTION
     + f"software: {{versions: {{driver: {OLD}, gdrcopy: 2.5.2}}, containers: true, monitoring: false}}\n"
 )
+NEWER = """
+mkdir -p /srv/newer/made/DEBIAN && cd /srv/newer
+printf 'Package: nvidia-driver-cuda\\nVersion: 999-1\\nArchitecture: amd64\\n' > control
+printf 'Maintainer: nobody <nobody@example.com>\\nDescription: newer\\n' >> control
+cp control made/DEBIAN/ && dpkg-deb -b made newer.deb > /dev/null
+{ cat control; echo Filename: ./newer.deb; stat -c 'Size: %s' newer.deb; } > Packages
+sha256sum newer.deb | sed 's/ .*//; s/^/SHA256: /' >> Packages
+echo 'deb [trusted=yes] file:/srv/newer ./' > /etc/apt/sources.list.d/newer.list && apt-get -qq update
+apt-cache madison nvidia-driver-cuda | cut -d'|' -f2 | grep 999
+apt-get -s dist-upgrade | grep -c '^Inst nvidia'
+rm -r /srv/newer /etc/apt/sources.list.d/newer.list && apt-get -qq update
+"""
 VERSION = "nvidia-smi --query-gpu=driver_version --format=csv,noheader --id=0"
 FOUND = {
     "gpu-missing": "gpus",
@@ -35,6 +47,11 @@ def test_what_is_locked_is_what_runs(desk: Desk) -> None:
     assert desk.on("gpu-001", VERSION).split() == [OLD]
     held = desk.on("gpu-001", "apt-mark showhold").split()
     assert {"nvidia-driver-cuda", "nvidia-fabricmanager", "libnccl2", "gdrdrv-dkms"} <= set(held)
+
+
+def test_a_release_that_nobody_reviewed_is_seen_and_not_taken(desk: Desk) -> None:
+    """As unattended upgrades, and whoever types it, would meet it."""
+    assert desk.on("gpu-001", NEWER).split() == ["999-1", "0"]
 
 
 def test_second_up_changes_nothing(desk: Desk) -> None:

@@ -10,7 +10,7 @@ import yaml
 
 from clusterwright.catalog.machines import machines
 from clusterwright.finding import Refused, Where
-from clusterwright.plan.software.lock import Lock
+from clusterwright.plan.software.lock import Lock, Locked
 from clusterwright.plan.software.question import Question
 from clusterwright.plan.software.solve import answer
 from clusterwright.plan.software.traits import PoolFacts, traits
@@ -40,14 +40,20 @@ def wish(name: str, text: str) -> Wish:
 
 
 def locked(lock: Lock) -> Iterator[str]:
-    """`component version flavour`; pools with the same lines share them."""
+    """`component version flavour digest`; pools with the same lines share them."""
     by_lines: dict[tuple[str, ...], list[str]] = {}
     for pool, rows in lock.pools.items():
-        lines = tuple(f"  {name} {row.version} {row.flavour}".rstrip() for name, row in rows.items())
+        lines = tuple(f"  {name} {' '.join(_told(row))}" for name, row in rows.items())
         by_lines.setdefault(lines, []).append(pool)
     for lines, pools in by_lines.items():
         yield f"{' '.join(pools)}:"
         yield from lines or ("  nothing",)
+
+
+def _told(row: Locked) -> Iterator[str]:
+    yield from filter(None, (row.version, row.flavour))
+    if row.sha256:
+        yield f"sha256:{row.sha256[:16]}"
 
 
 def said(file: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from clusterwright.catalog.archives import archive
 from clusterwright.catalog.software import SoftwareCatalog, accepts, parsed
 from clusterwright.catalog.software_rows import Package, Release
 from clusterwright.plan.software.lock import Locked, Source
@@ -52,20 +53,26 @@ class Assembly:
         rows = self._packages(candidate)
         fields = _fields(release, beside)
         identifier = identifier_of(component, pool)
+        repository = next((row.repository.format_map(fields) for row in rows if row.repository), None)
         return Locked(
             version=release.version,
             flavour=candidate.flavour,
             packages={row.package.format_map(fields): _filled(row.package_version, fields) for row in rows},
             services=tuple(dict.fromkeys(service for row in rows for service in row.services)),
             hold=tuple(row.package.format_map(fields) for row in rows if row.hold),
-            repository=next((row.repository.format_map(fields) for row in rows if row.repository), None),
-            sha256=release.sha256,
+            repository=repository,
+            sha256=release.sha256 or self._digest(repository, pool),
             why=tuple(
                 dict.fromkeys(
                     [*self._why(identifier), *self._channel(identifier, candidate), *_moving(release, rows)]
                 )
             ),
         )
+
+    def _digest(self, repository: str | None, pool: str) -> str | None:
+        """Of what a vendor hands out as one file, where a source tells it."""
+        known = archive(repository or "", self.distribution, self.pools[pool].architecture)
+        return known.sha256 or None if known else None
 
     def _packages(self, candidate: Candidate) -> list[Package]:
         release = candidate.release

@@ -33,6 +33,7 @@ class Locked:
     repository: str | None
     """Its place in `repositories`, or `distribution`."""
     sha256: str | None
+    """Of what it comes as, where that is one file and a source tells it."""
     why: tuple[str, ...]
 
 
