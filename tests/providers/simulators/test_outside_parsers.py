@@ -1,6 +1,6 @@
 """Software that nobody here wrote reads the simulators and sees each fault.
 
-nvsmi parses nvidia-smi's tables, pynvml (NVIDIA's own bindings) calls the simulated libnvidia-ml, and Python
+nvsmi and GPUtil parse nvidia-smi's tables, pynvml (NVIDIA's own bindings) calls the simulated libnvidia-ml, and Python
 itself reads XML, CSV and JSON.
 """
 
@@ -11,7 +11,9 @@ import ctypes
 import io
 import json
 import subprocess
+import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,6 +72,28 @@ def test_nvsmi_finds_every_gpu(world: World, monkeypatch: pytest.MonkeyPatch) ->
     assert len(list(nvsmi.get_gpus())) == 7
     world.show(inject(HGX, "thermal-slowdown", 0))
     assert next(iter(nvsmi.get_gpus())).temperature == 92.0
+
+
+def test_gputil_finds_every_gpu_and_who_is_free(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = world.launcher("nvidia-smi")
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    world.show(HGX)
+    found = gputil().getGPUs()
+    assert [gpu.id for gpu in found] == list(range(8))
+    assert {(gpu.name, gpu.memoryTotal, gpu.driver) for gpu in found} == {
+        ("NVIDIA H100 80GB HBM3", 81559.0, DRIVER)
+    }
+    assert gputil().getAvailable(limit=8) == list(range(8))
+    world.show(inject(HGX, "gpu-missing", 3))
+    assert [gpu.id for gpu in gputil().getGPUs()] == [0, 1, 2, 3, 4, 5, 6]
+    world.show(inject(HGX, "thermal-slowdown", 0))
+    assert gputil().getGPUs()[0].temperature == 92.0
+
+
+def gputil() -> ModuleType:
+    """It asks distutils for the way to nvidia-smi on Windows, and Python has that no more from 3.12 on."""
+    with warnings.catch_warnings(action="ignore"):
+        return import_module("GPUtil")
 
 
 def test_pynvml_reads_a_healthy_node(nvml: ModuleType) -> None:
