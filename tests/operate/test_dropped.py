@@ -27,6 +27,17 @@ def test_what_an_archive_dropped_is_named_with_the_way_on(message: str) -> None:
     assert "lock --upgrade kernel" in finding.remedy
 
 
+@pytest.mark.parametrize(
+    "message", ["E: Unable to locate package gdrdrv-dkms", "No package gdrdrv-dkms available."]
+)
+def test_what_no_repository_ever_had_is_named_with_its_component(message: str) -> None:
+    stack = {"gdrcopy": {"packages": {"gdrdrv-dkms": "2.5.2-1"}}}
+    handoff: Any = SimpleNamespace(software={"stacks": {"gpu": stack}})
+    finding = dropped(handoff, message)
+    assert finding and (finding.code, str(finding.where)) == ("CW8060", "gdrcopy")
+    assert "has gdrdrv-dkms, in any build" in finding.what and "software.mirror" in finding.remedy
+
+
 def test_a_package_that_no_lock_names_asks_for_complete_repositories() -> None:
     finding = dropped(HANDOFF, "E: Version '24.11' for 'slurmd' was not found")
     assert finding and "complete" in finding.remedy
