@@ -1,7 +1,7 @@
 """Software that nobody here wrote reads the simulators and sees each fault.
 
-nvsmi and GPUtil parse nvidia-smi's tables, pynvml (NVIDIA's own bindings) calls the simulated libnvidia-ml, and Python
-itself reads XML, CSV and JSON.
+nvsmi and GPUtil parse nvidia-smi's tables, pynvml (NVIDIA's own bindings) calls the simulated libnvidia-ml,
+and Python itself reads XML, CSV and JSON.
 """
 
 from __future__ import annotations
