@@ -142,8 +142,8 @@ CODES: Mapping[str, Meaning] = {
     ),
     "CW8060": Meaning(
         "A locked build is in no repository",
-        "A distribution's archive keeps the newest build of a kernel and drops the one before; what no vendor "
-        "has in a repository is in none (CW1370).",
+        "A distribution's archive keeps the newest build of a kernel and drops the one before; what no "
+        "vendor has in a repository is in none (CW1370).",
         "versions: {kernel: 6.12.107}, after the next update for security",
     ),
     "CW8061": Meaning(
