@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import world
 
 from clusterwright.providers.lab import damage
+from clusterwright.providers.lab.cgroup import cgroup_facts
 from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.machine import Bind
 from clusterwright.providers.lab.simulate import Hardware, SimulatedNic
@@ -44,6 +46,23 @@ SIGNING = (
     " -out /etc/cert.pem 2> /dev/null; mkdir -p /etc/dkms/framework.conf.d; printf "
     "'mok_signing_key=/run/key\\nmok_certificate=/etc/cert.pem\\n' > /etc/dkms/framework.conf.d/site.conf"
 )
+# Debian builds Slurm's plug-in for NVML, and has it beside its free packages.
+SLURM = """
+sed -n 's/^\\(deb .*\\) main.*/\\1 contrib/p' /etc/apt/sources.list > /etc/apt/sources.list.d/contrib.list
+apt-get -qq update
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq install -y --no-install-recommends slurmd slurm-wlm-nvml-plugin > /dev/null 2>&1
+mkdir -p /var/spool/slurmd
+echo AutoDetect=nvml > /etc/slurm/gres.conf
+printf 'ClusterName=c\\nSlurmctldHost=n1\\nGresTypes=gpu\\nNodeName=n1 Gres=gpu:8\\n' > /etc/slurm/slurm.conf
+printf 'CgroupPlugin=PLUGIN\\nCgroupMountpoint=MOUNTPOINT\\nIgnoreSystemd=yes\\n' > /etc/slurm/cgroup.conf
+"""
+DETECTED = "slurmd -G 2>&1 | sed -n 's/.* File=\\([^ ]*\\) .*/\\1/p'"
+CUT = """
+nvidia-smi -i 0 -mig 1; nvidia-smi mig -i 0 -cgi 3g.40gb,1g.10gb -C
+sed -i s/gpu:8/gpu:9/ /etc/slurm/slurm.conf
+"""
+WHOLE = "nvidia-smi mig -i 0 -dci; nvidia-smi mig -i 0 -dgi; nvidia-smi -i 0 -mig 0"
 SERVICES = "nvidia-persistenced nvidia-fabricmanager nvidia-dcgm"
 
 
@@ -112,6 +131,19 @@ def test_the_stack_comes_up_from_its_packages_and_refuses_what_does_not_match(
     assert world.on(node, cards) == "State: Down Physical state: Polling Rate: 10\n7\n7\n"
     damage.repair(lab, "n1")
     assert world.on(node, cards) == well
+
+    facts = cgroup_facts()
+    slurm = SLURM.replace("PLUGIN", facts.plugin).replace("MOUNTPOINT", str(facts.mountpoint))
+    assert world.on(node, slurm) == ""
+    assert world.on(node, DETECTED).split() == [f"/dev/nvidia{number}" for number in range(8)]
+    world.on(node, CUT)
+    found = world.on(node, DETECTED).split()
+    assert found[:7] == [f"/dev/nvidia{number}" for number in range(1, 8)]
+    assert [re.sub(r"cap\d+", "cap", file) for file in found[7:]] == [
+        "/dev/nvidia0,/dev/nvidia-caps/nvidia-cap,/dev/nvidia-caps/nvidia-cap"
+    ] * 2
+    assert "nvidia_h100_80gb_hbm3_3g.40gb" in world.on(node, "slurmd -G 2>&1")
+    world.on(node, WHOLE)
 
     damage.inject(lab, "n1", "driver-mismatch")
     assert "Driver/library version mismatch" in world.on(node, "nvidia-smi")

@@ -204,6 +204,17 @@ def test_an_xid_comes_as_an_event(world: World, nvml: ModuleType) -> None:
     assert _xid(nvml) == 74
 
 
+def test_pynvml_lists_the_clocks_that_a_job_may_ask_for(nvml: ModuleType) -> None:
+    gpu = _handle(nvml)
+    assert nvml.nvmlDeviceGetSupportedMemoryClocks(gpu) == [2619]
+    clocks = nvml.nvmlDeviceGetSupportedGraphicsClocks(gpu, 2619)
+    assert (clocks[0], clocks[1], clocks[-1]) == (1980, 1965, 345)
+    with pytest.raises(nvml.NVMLError_NotFound):
+        nvml.nvmlDeviceGetSupportedGraphicsClocks(gpu, 1)
+    with pytest.raises(nvml.NVMLError_NotSupported):
+        nvml.nvmlDeviceSetApplicationsClocks(gpu, 2619, 1980)
+
+
 def test_pynvml_sees_mig_devices(world: World, nvml: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     smi = simulator_of("nvidia-smi")

@@ -305,6 +305,44 @@ nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned *to) 
 nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned *to) { return counted(device, "limit", to); }
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, int type, unsigned *to) { return counted(device, type == 2 ? "memory_clock" : "clock", to); }
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, int type, unsigned *to) { return counted(device, type == 2 ? "memory_clock" : "max_clock", to); }
+/* Clocks go in steps of 15 MHz, as `nvidia-smi -q -d SUPPORTED_CLOCKS` of an H100 lists them; nobody may set them here. */
+enum { STEP = 15, SLOWEST = 345 };
+nvmlReturn_t nvmlDeviceGetSupportedMemoryClocks(nvmlDevice_t device, unsigned *count, unsigned *to) {
+    unsigned clock, room = *count;
+    int status = counted(device, "memory_clock", &clock);
+    *count = 1;
+    if (status || !room)
+        return status ? status : INSUFFICIENT_SIZE;
+    *to = clock;
+    return SUCCESS;
+}
+nvmlReturn_t nvmlDeviceGetSupportedGraphicsClocks(nvmlDevice_t device, unsigned memory, unsigned *count, unsigned *to) {
+    unsigned known, fastest, room = *count;
+    int status = counted(device, "memory_clock", &known);
+    if (!status)
+        status = counted(device, "max_clock", &fastest);
+    if (status || memory != known)
+        return status ? status : NOT_FOUND;
+    *count = fastest < SLOWEST ? 0 : (fastest - SLOWEST) / STEP + 1;
+    if (room < *count)
+        return INSUFFICIENT_SIZE;
+    for (unsigned step = 0; step < *count; step++)
+        to[step] = fastest - step * STEP;
+    return SUCCESS;
+}
+nvmlReturn_t nvmlDeviceGetApplicationsClock(nvmlDevice_t device, int type, unsigned *to) { return nvmlDeviceGetMaxClockInfo(device, type, to); }
+nvmlReturn_t nvmlDeviceSetApplicationsClocks(nvmlDevice_t device, unsigned memory, unsigned graphics) {
+    (void)memory, (void)graphics;
+    int status = usable(device);
+    return status ? status : NOT_SUPPORTED;
+}
+nvmlReturn_t nvmlDeviceResetApplicationsClocks(nvmlDevice_t device) { return nvmlDeviceSetApplicationsClocks(device, 0, 0); }
+nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, void *samples, unsigned *count, unsigned long long since) {
+    (void)samples, (void)since;
+    int status = usable(device);
+    *count = 0;
+    return status ? status : NOT_FOUND;
+}
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, int *to) { *to = 0; return usable(device); }
 nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, unsigned *to) { return counted(device, "persistent", to); }
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned *to) { *to = 0; return usable(device); }
