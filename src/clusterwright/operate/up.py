@@ -188,11 +188,12 @@ def _put_to_work(
     if queue is None:
         return
     controllers = {node.name for node in work.handoff.with_role("controller")}
+    slurms = {node.name for node in work.handoff.with_role("compute")}
     if len(controllers) > 1:
         queue.answered()  # one that came back takes the queue over from another, and is silent meanwhile
-    if len(controllers) > 1 or controllers & set(nodes):
+    if (len(controllers) > 1 or controllers & set(nodes)) and slurms & set(there):
         queue.wait_until_heard(REGISTER_SECONDS, there)
-    compute = {node.name for node in work.handoff.with_role("compute")} & set(nodes)
+    compute = slurms & set(nodes)
     if not compute:
         return
     late = queue.take_up(compute, REGISTER_SECONDS)
