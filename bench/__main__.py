@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import cloud, command, core, fabric, lab, pull, scheduler
+from bench import cloud, command, core, fabric, lab, netboot, pull, scheduler
 from bench.result import Result
 
 PAGE = Path("docs/benchmarks.md")
@@ -24,6 +24,7 @@ def _results() -> Iterator[Result]:
     yield from scheduler.results()
     yield from lab.results()
     yield from pull.results()
+    yield from netboot.results()
 
 
 def _machine() -> str:

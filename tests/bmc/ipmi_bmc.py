@@ -1,4 +1,4 @@
-"""A BMC that speaks IPMI: OpenIPMI's simulator, with a machine behind it that is two files."""
+"""A BMC that speaks IPMI: OpenIPMI's simulator, with a machine behind it that is two files, or a real one."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ _CONTROL = """\
 #!/bin/sh
 cd {folder} || exit 1
 echo "$*" >> told
+switched() {{ [ ! -x switched ] || ./switched; }}
 while [ $# -gt 0 ]; do
     case "$1 $2" in
     "get power") echo "power:$(cat power)"; shift 2 ;;
     "get boot") echo "boot:$(cat boot)"; shift 2 ;;
-    "set power") echo "$3" > power; shift 3 ;;
+    "set power") echo "$3" > power; switched; shift 3 ;;
     "set boot") echo "$3" > boot; shift 3 ;;
-    "set shutdown") [ -e stubborn ] || echo 0 > power; shift 3 ;;
+    "set shutdown") [ -e stubborn ] || {{ echo 0 > power; switched; }}; shift 3 ;;
     *) shift ;;
     esac
 done
@@ -84,7 +85,8 @@ def _listens(port: int) -> bool:
 
 @contextmanager
 def served(address: str, folder: Path, serial: str) -> Iterator[Path]:
-    """The folder has `power`, `boot`, and `told`: what the machine was told."""
+    """The folder has `power`, `boot`, and `told`: what the machine was told. `switched`, where it is there,
+    makes a machine of that."""
     (folder / "state").mkdir()
     (folder / "power").write_text("0\n")
     (folder / "boot").write_text("default\n")

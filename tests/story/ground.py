@@ -21,9 +21,11 @@ from clusterwright.operate.cluster import Cluster
 from clusterwright.operate.session import ssh_argv
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.lab import Lab
+from clusterwright.providers.lab.machine import Bind
 from clusterwright.providers.lab.network import lab_key
 
-LABS = ("story", "pulled", "halfway", "damaged", "nospace", "bare")
+ARCHIVES = "/var/cache/apt/archives"
+LABS = ("story", "pulled", "halfway", "damaged", "nospace", "bare", "netbooted")
 DESCRIPTION = """\
 cluster: story
 site: {provider: lab}
@@ -199,6 +201,17 @@ def cleared(desk: Desk) -> Iterator[Desk]:
     left = desk.left()
     shutil.rmtree(desk.folder, ignore_errors=True)
     assert not left
+
+
+def archives(home: LabHome, folder: Path) -> Bind:
+    """Downloaded packages for one machine, as apt has its lock in their folder."""
+    shutil.copytree(home.package_archives, folder, copy_function=_link)
+    return Bind(folder, ARCHIVES)
+
+
+def _link(source: str, target: str) -> None:
+    if Path(source).suffix == ".deb":
+        os.link(source, target)
 
 
 def _traces(inside: tuple[str, ...]) -> Iterator[str]:

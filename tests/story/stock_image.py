@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 from ipaddress import IPv4Address
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +23,7 @@ from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.machine import Bind, LabNode
 from clusterwright.providers.lab.rootfs import Base
 
-from .ground import Desk
+from .ground import Desk, archives
 
 _PACKAGES = {
     "13/package_config/SYSTEM_BOOT": """
@@ -61,14 +58,12 @@ def _boot(desk: Desk, handoff: Handoff, name: str, user_data: str) -> None:
     base = Base(distribution(handoff.software["distribution"]).codename)
     digest = hashlib.sha256(f"stock {base.digest()} {_INSTALL}".encode()).hexdigest()[:16]
     image = bake(home, digest, _installed, _told, base)
-    archives = desk.folder / "archives"
-    shutil.copytree(home.package_archives, archives, copy_function=_link)
     Lab(home, handoff.name).ensure(
         [LabNode(name, IPv4Address(node.address), simulated_hardware(node, handoff), user_data)],
         _told,
         image=image,
         shares=lab_shares(handoff),
-        binds=[Bind(home.vendor, VENDOR_FOLDER), Bind(archives, "/var/cache/apt/archives")],
+        binds=[Bind(home.vendor, VENDOR_FOLDER), archives(home, desk.folder / "archives")],
         base=base,
     )
 
@@ -79,9 +74,3 @@ def _installed(builder: ssh.Target) -> None:
 
 def _told(_subject: str, _text: str) -> None:
     """Nobody reads along."""
-
-
-def _link(source: str, target: str) -> None:
-    """Nothing is downloaded twice; apt has its lock in the folder, so the machine gets one of its own."""
-    if Path(source).suffix == ".deb":
-        os.link(source, target)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import socket
@@ -27,9 +26,9 @@ from clusterwright.providers.lab.command import run
 from clusterwright.providers.lab.home import LabHome
 from clusterwright.providers.lab.image import bake
 from clusterwright.providers.lab.lab import Lab
-from clusterwright.providers.lab.machine import Bind, LabNode
+from clusterwright.providers.lab.machine import LabNode
 
-from .ground import Desk
+from .ground import Desk, archives
 
 pytestmark = pytest.mark.lab
 
@@ -122,9 +121,7 @@ def floor(desk: Desk) -> Iterator[Floor]:
         desk.describe(_filled(lab))
         handoff = prepare(described(Source(desk.folder / "cluster.yaml"))).handoff
         for node in handoff.nodes[:3]:
-            cache = desk.folder / "archives" / node.name
-            shutil.copytree(home.package_archives, cache, copy_function=_link)
-            binds = [Bind(cache, "/var/cache/apt/archives")]
+            binds = [archives(home, desk.folder / "archives" / node.name)]
             one = LabNode(node.name, IPv4Address(node.address))
             lab.ensure([one], lambda *_: None, image=image, shares=lab_shares(handoff), binds=binds)
         made = Floor(lab, desk, image)
@@ -147,12 +144,6 @@ def _filled(lab: Lab) -> str:
 
 def _installed(target: ssh.Target) -> None:
     run(target.ssh_command(INSTALLED))
-
-
-def _link(source: str, target: str) -> None:
-    """apt has its lock in the folder, so each machine gets one of its own."""
-    if Path(source).suffix == ".deb":
-        os.link(source, target)
 
 
 def _private(file: Path, text: str) -> None:
