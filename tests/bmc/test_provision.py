@@ -50,6 +50,8 @@ for word; do case "$word" in *@*) at="${{word#*@}}" ;; esac; done
 case "$*" in
 *sha256sum*) . ./up; cat listing ;;
 *journalctl*) test ! -e unheard || exit 9; cat journal ;;
+*"rm -f /srv/clusterwright/www/orders/"*) echo withdrawn >>orders ;;
+*/www/orders/*) echo "$*" >>orders ;;
 *sinfo*) echo 'gpu1|allocated|none' ;;
 *squeue*) cat jobs ;;
 *"sh -c true") test -e "certified/$at" || exit 255 ;;
@@ -328,6 +330,67 @@ def test_one_that_came_from_its_disk_is_not_let_in(floor: Floor) -> None:
         "gpu2": "changed",
     }
     assert floor.steps("gpu1") == {"gpu1": "restart"}
+
+
+def on_disks(floor: Floor) -> None:
+    """The same machines, with a disk that the image is written to."""
+    disk = "install_to: /dev/disk/by-path/pci-0000:01:00.0-nvme-1"
+    floor.describe("rtx4090-workstation, image: theirs", f"generic-x86-16c, image: built, {disk}")
+    floor.deliver()
+    boot = prepare(described(Source(Path(floor.hall.file)))).handoff.site["main"]["boot"]
+    digest = boot["images"]["gpu"].partition(":")[2]
+    with (floor.folder / "listing").open("a") as listing:
+        listing.write(f"images/{digest}.ipxe\n")
+
+
+def ordered(floor: Floor) -> list[str]:
+    """What the controller was told of disks, in order, and what may be written over."""
+    file = floor.folder / "orders"
+    lines = file.read_text().splitlines() if file.exists() else []
+    told = [
+        line for line in lines if "clusterwright.write=" in line or "chain" in line or line == "withdrawn"
+    ]
+    return [re.sub(r".*(clusterwright\.write=[a-z]*).*|.*(chain).*", r"\1\2", line) for line in told]
+
+
+@pytest.mark.parametrize(
+    ("options", "order"),
+    [
+        ([], ["chain", "withdrawn"]),
+        (["--erase"], ["clusterwright.write=erase", "chain", "withdrawn"]),
+        (["--rewrite"], ["clusterwright.write=rewrite", "chain", "withdrawn"]),
+    ],
+)
+def test_a_disk_is_written_by_an_order_that_is_withdrawn(
+    floor: Floor, options: list[str], order: list[str]
+) -> None:
+    on_disks(floor)
+    code, told = floor.provision("gpu1", "--accept-new", *options)
+    assert (code, told["findings"]) == (0, {})
+    assert ordered(floor) == order
+
+
+def test_only_rewrite_touches_a_machine_that_is_ready(floor: Floor) -> None:
+    on_disks(floor)
+    assert floor.provision("gpu1", "--accept-new")[0] == 0
+    code, told = floor.provision("gpu1", "--accept-new", "--erase")
+    assert (code, told["nodes"]["gpu1"]) == (0, {"status": "ok", "switched": ""})
+    code, told = floor.provision("gpu1", "--accept-new", "--rewrite", "--yes")
+    assert (code, told["nodes"]["gpu1"]) == (0, {"status": "changed", "switched": "off, on"})
+
+
+def test_one_that_leaves_its_disk_as_it_is_is_not_waited_for(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clusterwright.operate.provision.wait._LISTEN_SECONDS", 0.1)
+    on_disks(floor)
+    floor.asleep.add("gpu1")
+    floor.hears(f"{ADDRESS.format(1)} 404 153 /refused/foreign-disk\n")
+    code, told = floor.provision("gpu1", "--accept-new", "--timeout", "10 min")
+    assert (code, told["findings"]) == (1, {"gpu1": "CW8310"})
+    floor.asleep.clear()
+    code, told = floor.provision("gpu1", "--accept-new", "--erase", "--yes")
+    assert (code, told["findings"]) == (0, {})
 
 
 def test_no_batch_begins_after_one_of_which_too_many_failed(floor: Floor) -> None:

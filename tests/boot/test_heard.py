@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+import clusterwright.operate.netboot.files as image_files
 from clusterwright.operate.netboot.codes import CODES
 from clusterwright.operate.netboot.heard import Machine, cause, heard
+from clusterwright.operate.provision.codes import CODES as PROVISION_CODES
 
 MAC, ADDRESS = "0c:42:a1:00:00:01", "10.74.0.11"
 OF_ITS_POOL = Machine("box1", MAC, ADDRESS, image=True)
@@ -71,6 +75,33 @@ def test_the_step_that_it_came_to_is_the_cause(said: str, code: str, words: str)
     assert (finding.code, finding.where.path) == (code, "box1")
     assert words in finding.what
     assert code in CODES
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("foreign-disk", "CW8310"),
+        ("another-image", "CW8311"),
+        ("no-disk", "CW8312"),
+        ("no-uefi", "CW8313"),
+        ("not-written", "CW8314"),
+        ("not-started", "CW8314"),
+    ],
+)
+def test_what_it_says_of_its_disk_is_the_cause(reason: str, code: str) -> None:
+    said = BEGUN + KERNEL + SYSTEM_ASKS + f"{ADDRESS} 404 153 /refused/{reason}\n"
+    assert cause(OF_ITS_POOL, heard(OF_ITS_POOL, said.splitlines()), "head").code == code
+    again = said + BEGUN
+    assert cause(OF_ITS_POOL, heard(OF_ITS_POOL, again.splitlines()), "head").code == "CW8258"
+
+
+def test_every_refusal_of_the_initramfs_is_known() -> None:
+    script = (image_files.HERE / "dracut" / "clusterwright-disk.sh").read_text()
+    more = (image_files.HERE / "dracut" / "fetch-image.sh").read_text()
+    said = set(re.findall(r"refuse ([a-z-]+) ", script + more))
+    told = [heard(OF_ITS_POOL, [f"{ADDRESS} 404 153 /refused/{reason}"]) for reason in sorted(said)]
+    assert len(said) == 6
+    assert {cause(OF_ITS_POOL, one, "head").code for one in told} <= PROVISION_CODES.keys()
 
 
 def test_a_machine_that_is_to_start_from_its_disk_is_told_so() -> None:

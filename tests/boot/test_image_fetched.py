@@ -14,7 +14,7 @@ import clusterwright.operate.netboot.files as image_files
 RIGHT, WRONG = b"an image", b"an imagE"
 _TOOLS = {
     # What dracut brings: an argument of the kernel's command line.
-    "getarg": "echo $SHA256",
+    "getarg": "case $1 in clusterwright.sha256=) echo $SHA256 ;; esac",
     # Nothing can be mounted here; what would be is told.
     "mount": 'echo "mount $*" >>$SAID',
     "sleep": 'echo "sleep $*" >>$SAID; [ ! -e $THERE.next ] || mv $THERE.next $THERE',

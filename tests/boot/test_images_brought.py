@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from clusterwright.event import Event
 from clusterwright.finding import Refused
 from clusterwright.operate.netboot import stock
 from clusterwright.operate.netboot.build import Wanted
-from clusterwright.operate.netboot.deliver import FOLDER, deliver, sweep
+from clusterwright.operate.netboot.deliver import FOLDER, deliver, start_script, sweep
 from clusterwright.operate.netboot.stock import Manifest
 from clusterwright.providers.lab.home import LabHome
 
@@ -141,3 +142,9 @@ def test_removing_keeps_what_machines_are_told_to_boot(built: Built) -> None:
     stock.refuse_used([row], {made.digest})
     with pytest.raises(Refused, match="CW7062"):
         stock.refuse_used([replace(row, used=True)], {made.digest})
+
+
+def test_only_one_word_of_the_kernels_ends_as_the_initramfs_argument_does(built: Built) -> None:
+    """Linux that UEFI starts looks for it anywhere in its command line, and ends where that is no file."""
+    lines = [line for line in start_script(built.make(b"a root")).splitlines() if line[:1] != "#"]
+    assert re.findall(r"\S*initrd=", "\n".join(lines)) == ["initrd="]

@@ -55,7 +55,8 @@ def test_a_field_with_a_unit() -> None:
 def test_a_noun_names_what_is_inside() -> None:
     assert field("pools.*").meaning.endswith(
         "Inside: roles, machine, count, nodes, site, features, partitions, versions, ansible_roles, "
-        "capacity, image, disk, kept_from, placement, max_distance, group, mig, shards, mps, racks, purchase"
+        "capacity, image, install_to, disk, kept_from, placement, max_distance, group, mig, shards, mps, "
+        "racks, purchase"
     )
 
 

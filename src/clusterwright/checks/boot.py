@@ -201,14 +201,19 @@ def loader_of_another_processor(outline: Outline) -> Iterator[Problem]:
 @rule(
     "CW1708",
     "A node that would forget what it keeps",
-    source="an image runs from memory: nothing is left when the machine is off",
+    source="an image that is not written to a disk runs from memory: nothing is left when the machine is off",
     example="pools: {store: {roles: storage, image: debian-13}}",
 )
 def forgets(outline: Outline) -> Iterator[Problem]:
     """The controller keeps Slurm's state and serves the image; a file server keeps people's files."""
     for name, pool, _ in _with_image(outline):
         keeps = [role for role in (Role.CONTROLLER, Role.STORAGE) if role in pool.roles]
-        if keeps:
+        if keeps == [Role.STORAGE] and pool.install_to:
+            continue
+        if Role.CONTROLLER in keeps and pool.install_to:
+            what = "the controller serves the image, and could not boot it from itself"
+            yield Problem(f"pools.{name}.image", what, "Install its system otherwise, and leave both out")
+        elif keeps:
             what = f"the image runs from memory, and a {keeps[0].value} keeps files"
             yield Problem(
                 f"pools.{name}.image", what, "Give it a disk with a system, and leave the image out"
@@ -266,3 +271,23 @@ def image_without_driver(outline: Outline) -> Iterator[Problem]:
             what = "no image for network boot is built with the driver of a GPU"
             remedy = "Start these machines from their disks, or name a folder with an image of your own"
             yield Problem(f"pools.{name}.image", what, remedy)
+
+
+@rule(
+    "CW1795",
+    "A disk, and no image that could be written to it",
+    source="docs/netboot.md: what is written is the image that clusterwright builds",
+    example="pools: {work: {install_to: /dev/disk/by-path/pci-0000:01:00.0-nvme-1}}, without `image: built`",
+)
+def disk_without_image(outline: Outline) -> Iterator[Problem]:
+    """It would do nothing; of an image of one's own nobody knows how it is made to start from a disk."""
+    for name, pool in outline.spec.pools.items():
+        site = outline.sites.get(outline.site_names[name] or "")
+        if not pool.install_to or site is None:
+            continue
+        if not isinstance(site, OnpremSite):
+            what = f"'install_to' is for machines of one's own, and the site is of '{site.provider}'"
+            yield Problem(f"pools.{name}.install_to", what, "Leave it out")
+        elif not is_built(pool):
+            what = "only an image that is built here can be written to a disk"
+            yield Problem(f"pools.{name}.install_to", what, "Write `image: built` beside it, or leave it out")

@@ -123,7 +123,8 @@ def _boot(plan: ClusterPlan, name: str) -> dict[str, object]:
     made = {node.pool: plan.images[node.name] for node in plan.nodes if node.name in plan.images}
     # Which image the software makes is known once the software of the hand-off is: see `with_images`.
     images = {pool: f"{BUILT}:{made[pool]}" if pool in made else image for pool, image in named.items()}
-    return {"boot": {**site.boot.model_dump(), "images": images}}
+    disks = {pool: disk for pool in sorted(pools) if (disk := plan.spec.pools[pool].install_to)}
+    return {"boot": {**site.boot.model_dump(), "images": images, "disks": disks}}
 
 
 def _machines(plan: ClusterPlan) -> dict[str, dict[str, object]]:

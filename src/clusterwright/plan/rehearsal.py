@@ -120,7 +120,7 @@ def _shrunk(outline: Outline, name: str, counts: Mapping[str, int]) -> Pool:
     default = COMPUTE_NODES if Role.COMPUTE in pool.roles else 1
     count = counts.get(name, min(default, len(names)))
     of_a_cloud: dict[str, Any] = dict.fromkeys(
-        ("capacity", "placement", "image", "disk", "kept_from", "max_distance")
+        ("capacity", "placement", "image", "install_to", "disk", "kept_from", "max_distance")
     )
     of_a_cloud["group"] = False
     if pool.nodes is not None:

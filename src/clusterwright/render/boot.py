@@ -55,6 +55,16 @@ def script_of(mac: str) -> str:
     return f"{ROOT}/nodes/{mac.replace(':', '-')}.ipxe"
 
 
+def order_of(mac: str) -> str:
+    """Where it stands that a machine's disk is to be written."""
+    return f"{ROOT}/orders/{mac.replace(':', '-')}.ipxe"
+
+
+def order(image: str, write: str) -> str:
+    """Has a machine start this image to write its disk; `write`: also over `rewrite` or `erase`."""
+    return fill("boot/order.ipxe.j2", digest=image.partition(":")[2], write=write)
+
+
 def files(handoff: Handoff) -> tuple[NodeFile, ...]:
     node = server(handoff)
     loader = boot_loader(distribution(handoff.software["distribution"]).family)
@@ -127,6 +137,8 @@ def _script(site: _Site, node: Node, image: str) -> str:
         *site.boot["arguments"],
     ]
     kind, _, digest = image.partition(":")
+    if disk := site.boot.get("disks", {}).get(node.pool):
+        return fill("boot/installed.ipxe.j2", **values, disk=disk, arguments=arguments)
     if kind == BUILT:
         return fill("boot/built.ipxe.j2", **values, digest=digest or BUILT, arguments=arguments)
     root = [

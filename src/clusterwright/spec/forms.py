@@ -78,6 +78,10 @@ FORMS: Mapping[str, Form] = {
     mig.INDEX: Form("number of a GPU", "Count from 0"),
     scheduler.OPTION: Form("key of slurm.conf", "Write one key without spaces, for instance `SlurmdTimeout`"),
     pool.IMAGE: Form("image of a cloud", "Write it as the cloud does, for instance `ami-0123456789abcdef0`"),
+    pool.DISK: Form(
+        "name of a disk that stays",
+        "Take one of `ls /dev/disk/by-path` on such a machine; /dev/nvme0n1 may be another one tomorrow",
+    ),
     pool.SNAPSHOT: Form(
         "snapshot of a cloud", "Write it as the cloud does, for instance `snap-0123456789abcdef0`"
     ),

@@ -21,6 +21,7 @@ SNAPSHOT = r"^[a-z][A-Za-z0-9/-]{0,254}$"
 IMAGE = r"^[a-z][A-Za-z0-9._/:-]{0,254}$"
 BUILT = "built"
 """In place of an image's name: what `clusterwright image build` makes. `built:` and a digest is that one."""
+DISK = r"^/dev/disk/by-[a-z]{2,16}/[A-Za-z0-9:._+@-]{1,128}$"
 FEATURE = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 
 
@@ -90,6 +91,10 @@ class Pool(Described):
     for the one that `clusterwright image build` made of this software, `built:DIGEST` for that one and no
     other. Without it, the distribution's own. Own machines that boot over the network run `built` from their
     memory, or what is in a folder of this name on the controller; without it, they start from their disk."""
+    install_to: Annotated[str, Field(pattern=DISK)] | None = None
+    """Disk of own machines that the image is written to, once, by a name that stays:
+    `/dev/disk/by-path/pci-0000:01:00.0-nvme-1` for instance. They start from it from then on. Without it they
+    run the image from their memory."""
     disk: Bytes | None = None
     """Size of the disk that these machines of a cloud boot from; without it, 100 GiB, 200 GiB with GPUs."""
     kept_from: Annotated[str, Field(pattern=SNAPSHOT)] | None = None

@@ -12,6 +12,7 @@ from clusterwright.cli.ending import FAILED, FINE
 
 if TYPE_CHECKING:
     from clusterwright.operate.provision.intent import Intent
+    from clusterwright.operate.provision.orders import Write
     from clusterwright.operate.provision.result import Provisioned
 
 _ABOUT = """Start own machines over their network, wait for them, and let clusterwright in.
@@ -53,6 +54,11 @@ def add(verbs: Verbs) -> None:
     add("--wait", metavar="TIME", default="5 min", help="how long a shutdown may take (default 5 min)")
     add("--force", action="store_true", help="pull the plug of what does not shut down")
     add("--disturb", action="store_true", help="go on although running jobs will be lost")
+    over = parser.add_mutually_exclusive_group()
+    over.add_argument("--rewrite", action="store_true", help="write disks anew that have an image already")
+    over.add_argument(
+        "--erase", action="store_true", help="write over whatever is on disks of these machines"
+    )
     add_batches(parser)
     add_contact(parser)
 
@@ -72,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     source, as_json = Source(Path(arguments.file)), arguments.json
     timeout, wait = _seconds("--timeout", arguments.timeout), _seconds("--wait", arguments.wait)
-    how = How(timeout, wait, arguments.force, arguments.disturb, batches(arguments))
+    write: Write = "erase" if arguments.erase else "rewrite" if arguments.rewrite else ""
+    how = How(timeout, wait, arguments.force, arguments.disturb, write, batches(arguments))
     with held(source) as site:
         known, reached = bmcs(source), contact(arguments)
         nodes = chosen(described(source).loaded, site, known, arguments.nodes, reached)
@@ -82,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
             _show_intent(found, as_json=as_json)
             return FINE if found.ok else FAILED
         on = fold(node.name for node in found.of("restart"))
-        question = f"{on}: on, and not let in. Shut down and start from the network?"
+        state = "on, and all on their disks will be lost" if write else "on, and not let in"
+        question = f"{on}: {state}. Shut down and start from the network?"
         if on and not agreed(question, yes=arguments.yes, as_json=as_json):
             print("nothing was done")
             return FAILED

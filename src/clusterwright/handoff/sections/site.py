@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from clusterwright.handoff.sections.closed import Closed
 
 
 class BootSection(Closed):
     """How machines boot over the network. `dhcp_server`: one that is there already. `images`: by pool, those
-    that clusterwright builds as `built:DIGEST`."""
+    that clusterwright builds as `built:DIGEST`. `disks`: by pool, where the image is written to one."""
 
     dhcp_server: str | None
     unknown: str | None
@@ -16,6 +18,7 @@ class BootSection(Closed):
     http_port: int
     arguments: list[str]
     images: dict[str, str]
+    disks: dict[str, str] = Field(default_factory=dict)
 
 
 class FirewallSection(Closed):

@@ -35,8 +35,9 @@ done
 
 def start_script(manifest: Manifest) -> str:
     """What a machine's own script goes on with; that has set `base` and `arguments`."""
-    sha256 = manifest.files["root.squashfs"]
-    return fill("boot/image-start.ipxe.j2", image=manifest.image, content=manifest.content, sha256=sha256)
+    return fill(
+        "boot/image-start.ipxe.j2", image=manifest.image, content=manifest.content, files=manifest.files
+    )
 
 
 def deliver(images: Images, controller: Target, report: Report) -> None:

@@ -21,13 +21,50 @@ UNITS = ("clusterwright-boot-dhcp", "clusterwright-boot-http")
 """What a controller answers booting machines with."""
 _JOURNAL = (
     f"systemctl --quiet is-active {' '.join(UNITS)} || exit {_NOT_THERE}; "
-    f"journalctl --quiet --no-pager --output=cat --since=-{MINUTES}min "
+    "journalctl --quiet --no-pager --output=cat --since=-{seconds:.0f}s "
     + " ".join(f"--unit={unit}" for unit in UNITS)
     + r" --grep='DHCP[A-Z]+\(|(vendor|user) class:|^[0-9.]+ [0-9]+ [0-9]+ /'"
 )
 _CLASS = re.compile(r"\b(\d+) (vendor|user) class: (.*)$")
 _SAID = re.compile(r"\b(\d+) DHCP([A-Z]+)\(\S+\) (?:\S+ )?([0-9a-f]{2}(?::[0-9a-f]{2}){5})\b")
 _SERVED = re.compile(r"(\d+\.\d+\.\d+\.\d+) (\d{3}) \d+ (/\S+)$")
+
+
+_REFUSAL = "/refused/"
+"""Nothing is there: that it was asked for stands in the journal."""
+_REFUSED = {
+    "foreign-disk": (
+        "CW8310",
+        "its disk has something on it that is no image of clusterwright's, and was left as it is",
+        "Look at what that is; then run the same command with --erase, and it is lost",
+    ),
+    "another-image": (
+        "CW8311",
+        "its disk has another image, and was left as it is",
+        "Run the same command with --rewrite: all that is on this disk is lost",
+    ),
+    "no-disk": (
+        "CW8312",
+        "the disk that its image is to be written to is not there",
+        "Mend `install_to` of its pool: `ls /dev/disk/by-path` on such a machine",
+    ),
+    "no-uefi": (
+        "CW8313",
+        "it started by BIOS, and a disk is made to start by UEFI",
+        "Switch its firmware to UEFI, or leave `install_to` out",
+    ),
+    "not-written": (
+        "CW8314",
+        "its disk could not be written",
+        "Look at its console, and at the disk: too small, or broken",
+    ),
+    "not-started": (
+        "CW8314",
+        "the root file system that is on its disk could not be mounted",
+        "Run the same command with --rewrite: all that is on this disk is lost",
+    ),
+}
+"""By what the initramfs says of it: code, what, and remedy."""
 
 
 @dataclass
@@ -48,6 +85,12 @@ class Heard:
     def root(self) -> bool:
         """Its initramfs has the whole image."""
         return any(path.endswith("/root.squashfs") and code == 200 for path, code in self.fetched.items())
+
+    @property
+    def refused(self) -> str:
+        """Why its initramfs does not write its disk."""
+        said = [path for path in self.fetched if path.startswith(_REFUSAL)]
+        return said[-1].removeprefix(_REFUSAL) if said else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +138,8 @@ def explained(site: OwnSite, findings: Sequence[Finding]) -> tuple[Finding, ...]
     return tuple(found.get(one.where.path, one) if one.code == _SILENT else one for one in findings)
 
 
-def listened(site: OwnSite, names: Collection[str]) -> Mapping[Machine, Heard]:
-    """What the controller of these heard of each; nothing of machines that it does not serve."""
+def listened(site: OwnSite, names: Collection[str], seconds: float = MINUTES * 60) -> Mapping[Machine, Heard]:
+    """What the controller of these heard of each for so long; nothing of machines that it does not serve."""
     controller = server(site.handoff)
     if controller is None or site.handoff.site[controller.site]["boot"]["dhcp_server"]:
         return {}  # beside another server it hears only a part
@@ -105,13 +148,13 @@ def listened(site: OwnSite, names: Collection[str]) -> Mapping[Machine, Heard]:
         for node in site.handoff.nodes
         if node.name in names and (mac := site.handoff.machines.get(node.name, {}).get("mac"))
     ]
-    lines = _told_by(site.targets[controller.name]) if waited else None
+    lines = _told_by(site.targets[controller.name], seconds) if waited else None
     return {} if lines is None else {machine: heard(machine, lines) for machine in waited}
 
 
-def _told_by(controller: Reached) -> list[str] | None:
+def _told_by(controller: Reached, seconds: float) -> list[str] | None:
     """Lines of its two servers; None where it cannot be asked."""
-    said = run_on(controller, _JOURNAL)
+    said = run_on(controller, _JOURNAL.format(seconds=seconds))
     # 1: nobody asked; else it serves nothing, or is away itself
     return said.output.splitlines() if said.code in (0, 1) else None
 
@@ -124,6 +167,8 @@ def cause(machine: Machine, known: Heard, server: str) -> Finding:
 
 def _told(machine: Machine, known: Heard, server: str) -> tuple[str, str, str]:
     again = f"`clusterwright bmc boot network --once FILE {machine.name}` and `bmc power cycle`"
+    if known.refused in _REFUSED:
+        return _REFUSED[known.refused]
     if not known.asked:
         what = f"{server} has not heard {machine.mac} ask for an address for {MINUTES} minutes"
         remedy = f"See that it is on, and that this card is cabled and the one it boots from; then {again}"

@@ -62,6 +62,11 @@ class OwnSite:
         boot = self.handoff.site[node.site].get("boot") or {"images": {}}
         return str(boot["images"].get(node.pool, ""))
 
+    def disk(self, node: Node) -> str:
+        """The disk that its image is written to; empty where it runs from memory."""
+        boot = self.handoff.site[node.site].get("boot") or {}
+        return str(boot.get("disks", {}).get(node.pool, ""))
+
     def answering(self, nodes: Sequence[Node], port: int) -> Collection[str]:
         """Where an SSH server answers."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -32,4 +32,34 @@ CODES: Mapping[str, Meaning] = {
         "A machine that runs an image has a new one each time, so no file can vouch for it beforehand.",
         "provision site.yaml, with `image: built` and without --accept-new",
     ),
+    "CW8310": Meaning(
+        "A disk with something on it that is not clusterwright's",
+        "It is overwritten only where somebody says so; the machine waits, and changed nothing.",
+        "provision site.yaml gpu1, whose disk came with a system of its vendor's",
+    ),
+    "CW8311": Meaning(
+        "A disk with another image",
+        "What is on it is replaced only where somebody says so; the machine waits, and changed nothing.",
+        "provision site.yaml gpu1, which is off, after the lock was changed",
+    ),
+    "CW8312": Meaning(
+        "The disk that is to be written is not there",
+        "It was looked for during a minute, under the name that `install_to` has.",
+        "install_to: /dev/disk/by-path/pci-0000:01:00.0-nvme-1, and the disk is in another slot",
+    ),
+    "CW8313": Meaning(
+        "A machine with a disk to write that starts by BIOS",
+        "The boot loader that disks get, systemd-boot, is one of UEFI.",
+        "provision site.yaml gpu1, with `legacy boot` in its firmware",
+    ),
+    "CW8314": Meaning(
+        "A disk that could not be written, or not be used",
+        "The machine says on its console which step failed. The next start begins with the disk anew.",
+        "provision site.yaml gpu1, whose disk is smaller than the image",
+    ),
+    "CW8315": Meaning(
+        "The controller could not be told to have a disk written",
+        "Which machine is to write its disk stands in a file there; without it, it starts from its disk.",
+        "provision site.yaml, while the controller's disk is full",
+    ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -35,10 +35,18 @@ class Intent:
         return tuple(node for node in self.nodes if self.steps.get(node.name) in steps)
 
 
-def intent(site: OwnSite, bmcs: Bmcs, nodes: Sequence[Node], port: int, begun: Mapping[str, Phase]) -> Intent:
-    """Nothing is changed by looking. BMCs of machines that are ready are not asked."""
+def intent(
+    site: OwnSite,
+    bmcs: Bmcs,
+    nodes: Sequence[Node],
+    port: int,
+    begun: Mapping[str, Phase],
+    anew: Collection[str] = (),
+) -> Intent:
+    """Nothing is changed by looking. BMCs of machines that are ready are not asked. `anew`: those whose disks
+    are to be written, ready or not."""
     up = site.answering(nodes, port)
-    ready = site.opened(up, port)
+    ready = site.opened({*up} - {name for name in anew if name not in begun}, port)
     looked = look_at([bmcs.known[node.name] for node in nodes if node.name not in ready])
     steps: dict[str, Step] = dict.fromkeys(ready, "nothing")
     for name, power in looked.states.items():

@@ -21,6 +21,7 @@ from clusterwright.operate.own.machines import BOOT_SECONDS
 from clusterwright.operate.own.site import OwnSite
 from clusterwright.operate.provision.begun import Begun
 from clusterwright.operate.provision.intent import Intent, intent
+from clusterwright.operate.provision.orders import Orders, Write
 from clusterwright.operate.provision.result import Ended, Provisioned
 from clusterwright.operate.provision.served import unserved
 from clusterwright.operate.provision.wait import answered, astray, late
@@ -35,6 +36,7 @@ class How:
     wait: float = power.WAIT
     force: bool = False
     disturb: bool = False
+    write: Write = ""
     batches: Batches = field(default_factory=Batches)
 
 
@@ -51,9 +53,14 @@ class Provision:
     def _begun(self) -> Begun:
         return Begun(self.site.home)
 
+    @cached_property
+    def orders(self) -> Orders:
+        return Orders(self.site, self.how.write)
+
     def look(self, nodes: Sequence[Node]) -> Intent:
         """What each needs. Raises Refused where the controller does not serve it, or jobs would be lost."""
-        found = intent(self.site, self.bmcs, nodes, self.contact.port, self._begun.read())
+        anew = {node.name for node in nodes if self.how.write == "rewrite" and self.site.disk(node)}
+        found = intent(self.site, self.bmcs, nodes, self.contact.port, self._begun.read(), anew)
         refused, notes = [*unserved(self.site, found.of("start", "restart"))], []
         try:
             if not self.how.disturb:
@@ -67,6 +74,7 @@ class Provision:
     def run(self, found: Intent, report: Report) -> Provisioned:
         ready = {node.name for node in found.of("nothing")}
         self._begun.forget(ready)
+        self.orders.withdraw(found.of("nothing"))
         nodes = {node.name: Ended("ok" if node.name in ready else "failed") for node in found.nodes}
         ended = Provisioned(self.site.handoff.name, nodes, found.findings)
         batches = self.how.batches.of(found.of("bootstrap", "start", "restart"))
@@ -102,6 +110,7 @@ class _Batch:
         came, lost = self._awaited(started)
         ready, refused = self._bootstrapped(came)
         self.begun.forget(ready)
+        self.of.orders.withdraw([node for node in nodes if node.name in ready])
         ended = {
             node.name: Ended("changed" if node.name in ready else "failed", switched.done.get(node.name, ""))
             for node in nodes
@@ -128,6 +137,7 @@ class _Batch:
 
     def _from_network(self, bmc: Bmc) -> None:
         """At the last moment: what IPMI says of the next boot holds for a minute (2.0, table 28-14)."""
+        self.of.orders.give(self.of.site.handoff.by_name[bmc.node])
         self.begun.note([bmc.node], "starting")
         _, findings = boot([bmc], "network", self.report, once=True, at_once=1)
         if refused := [finding for finding in findings if finding.severity is Severity.ERROR]:

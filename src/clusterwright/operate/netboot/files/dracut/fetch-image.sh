@@ -1,6 +1,7 @@
 #!/bin/sh
 # clusterwrightroot INTERFACE clusterwright:URL ROOT: fetch an image into memory and make it the root file system,
-# only where its SHA-256 is the one of the kernel's command line. What is written there is in memory too.
+# only where its SHA-256 is the one of the kernel's command line. What is written there is in memory too, unless the
+# machine has a disk for it.
 command -v getarg >/dev/null || . /lib/dracut-lib.sh
 url=${2#clusterwright:} newroot=$3
 wanted=$(getarg clusterwright.sha256=)
@@ -24,6 +25,12 @@ right() {
   return 1
 }
 
+# shellcheck source=src/clusterwright/operate/netboot/files/dracut/clusterwright-disk.sh
+. "${0%/*}/clusterwright-disk.sh"
+if [ -n "$disk" ] && ! may_write; then
+  start_from_disk
+  exit
+fi
 mkdir -p "$place"
 mount -t tmpfs -o mode=0755,size=90% image "$place" || exit 1
 mkdir "$place/lower" "$place/changes"
@@ -40,8 +47,14 @@ until fetched && right; do
 done
 say "the image $url has the right SHA-256"
 
-mount -t squashfs -o ro,loop "$place/root.squashfs" "$place/lower" &&
-  mount -t tmpfs -o mode=0755,size=50% changes "$place/changes" &&
+mount -t squashfs -o ro,loop "$place/root.squashfs" "$place/lower" || say "the image $url could not be mounted"
+if [ -n "$disk" ]; then
+  write_disk || refuse not-written "the image could not be written to $disk"
+  say "the image is on $disk"
+  start_from_disk
+  exit
+fi
+mount -t tmpfs -o mode=0755,size=50% changes "$place/changes" &&
   mkdir "$place/changes/upper" "$place/changes/work" &&
   mount -t overlay -o "lowerdir=$place/lower,upperdir=$place/changes/upper,workdir=$place/changes/work" \
     root "$newroot" || say "the image $url could not be mounted"
