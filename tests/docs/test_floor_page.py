@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
-from tests.docs.typed import missing, typed
+import pytest
+from tests.docs.typed import Typed, missing, typed
+
+from clusterwright.cli.parser import parse
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/from-the-floor.md"
@@ -34,6 +38,11 @@ def test_the_paper_part_of_the_page(tmp_path: Path) -> None:
             _uncomment(tmp_path / "own.yaml", "machines", "bmc_credentials")
     for name in ("racks", "fabric"):
         assert (tmp_path / f"{name}.svg").read_text() == (ROOT / f"docs/pictures/own-{name}.svg").read_text()
+
+
+@pytest.mark.parametrize("step", list(typed(PAGE, "machines")), ids=lambda step: step.command)
+def test_what_machines_are_needed_for_are_commands(step: Typed) -> None:
+    parse(shlex.split(step.command)[1:])
 
 
 def _uncomment(file: Path, *fields: str) -> None:
