@@ -22,7 +22,7 @@ _DISK_BYTES = 6 * 2**30
 # No KVM: where tests run there is seldom any, and a figure has to say what was emulated.
 _QEMU = (
     "qemu-system-x86_64 -nodefaults -no-user-config -display none -machine q35 -cpu max -smp 2 -m 4096"
-    " -accel tcg,thread=multi,tb-size=512 -device virtio-rng-pci -pidfile pid -serial file:console"
+    " -accel tcg,thread=single,tb-size=512 -device virtio-rng-pci -pidfile pid -serial file:console"
     " -drive if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd"
     " -drive if=pflash,format=raw,file=variables"
     " -drive if=none,id=disk,format=raw,cache=unsafe,file=disk"

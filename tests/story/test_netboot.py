@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,8 +11,6 @@ from .machine import DISK
 from .netbooted import TIME_SERVER, Floor, floor_of, unmet
 
 pytestmark = pytest.mark.lab
-EMPTY = "timeout 120 sh -c 'while squeue --noheader | grep -q .; do sleep 0.5; done'"
-BOOTED = "cat /proc/sys/kernel/random/boot_id"
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +54,4 @@ def test_the_image_is_written_to_its_disk(desk: Desk, floor: Floor) -> None:
     assert nodes == {"work": {"status": "changed", "switched": "off, on"}}
     assert "/orders/" not in floor.on("head", "find /srv/clusterwright/www/orders -type f")
     desk.outcome("up", "cluster.yaml", "--no-accept")
-    assert floor.job("findmnt -no FSTYPE /") == "ext4"
-
-
-def test_it_starts_from_its_disk(desk: Desk, floor: Floor) -> None:
-    floor.on("head", EMPTY)  # an emulated machine takes its time with a job's epilog
-    known = desk.on("work", BOOTED, cluster="netbooted")
-    desk.run("bmc", "power", "cycle", "cluster.yaml", "work")
-    deadline = time.monotonic() + 600
-    while (now := floor.heard(f"{BOOTED}; systemctl is-active slurmd").splitlines())[1:] != ["active"]:
-        assert time.monotonic() < deadline, floor.machine.console[-2000:]
-        time.sleep(1)
-    assert now[0] != known.strip()
     assert floor.job("findmnt -no FSTYPE /") == "ext4"
