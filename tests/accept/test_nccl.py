@@ -200,6 +200,17 @@ def test_efa_goes_through_its_own_provider(squad: Squad) -> None:
     assert "tcp" in fabric_gates.complaint(on_aws, together(output.format("tcp")), None)
 
 
+@pytest.mark.parametrize(("used", "well"), [("", False), ("Socket", False), ("AWS Libfabric", True)])
+def test_cards_of_the_fabric_are_no_sockets_where_jobs_are_told_nothing(
+    used: str, well: bool, squad: Squad
+) -> None:
+    p5 = machine("p5.48xlarge")
+    assert p5 is not None
+    untold = replace(squad, hardware=p5, network="")
+    fault = fabric_gates.complaint(untold, together(text(487.0, network=used)), None)
+    assert (not fault) == well, fault
+
+
 def test_the_one_bad_node_of_many_is_named(squad: Squad) -> None:
     nodes = tuple(replace(squad.nodes[0], name=f"gpu-{n:03}") for n in range(16))
     many = replace(squad, nodes=nodes)

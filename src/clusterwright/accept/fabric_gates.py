@@ -82,9 +82,11 @@ def complaint(squad: Squad, run: Together, bound: Threshold | None) -> str:
         return "wrong sums"
     if len(table.hosts) != len(run.nodes):
         return f"ranks on {len(table.hosts)} of {len(run.nodes)} nodes"
-    if not table.network.endswith(squad.network):  # older plug-ins for EFA say AWS before their name
+    told = table.network.endswith(squad.network)  # older plug-ins for EFA say AWS before their name
+    if not told or (_network(squad) and table.network in ("", "Socket")):
         used = table.network or "a network that it does not name"
-        return f"NCCL uses {used} and not the fabric ({squad.network})"
+        wanted = f" ({squad.network})" if squad.network else ""
+        return f"NCCL uses {used} and not the fabric{wanted}"
     if squad.network == "Libfabric" and table.provider and table.provider != "efa":
         return f"libfabric's provider is {table.provider} and not efa"
     if bound and table.bus < bound.fail:

@@ -37,7 +37,7 @@ def add(verbs: Verbs) -> None:
 
 def _run_cut(arguments: argparse.Namespace) -> int:
     from clusterwright.operate.cluster import Cluster
-    from clusterwright.operate.parted import cut
+    from clusterwright.operate.sites import cut
 
     others = cut(Cluster.named(arguments.cluster), arguments.site)
     _show({"cut": [arguments.site], "from": list(others)}, as_json=arguments.json)
@@ -46,7 +46,7 @@ def _run_cut(arguments: argparse.Namespace) -> int:
 
 def _run_join(arguments: argparse.Namespace) -> int:
     from clusterwright.operate.cluster import Cluster
-    from clusterwright.operate.parted import join
+    from clusterwright.operate.sites import join
 
     _show({"joined": list(join(Cluster.named(arguments.cluster)))}, as_json=arguments.json)
     return FINE
