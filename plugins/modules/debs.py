@@ -14,6 +14,8 @@ description:
     that is a third of a second each, 15 of the 16 seconds of a run over 43 packages that changes nothing.
   - Finishes first what a killed C(dpkg) left half done. Never downgrades.
   - Packages that no repository has are read from a folder, with the version that they have there.
+  - A source whose scheme apt does not know waits until the package is there that brings it. Which one that is
+    says a file of the scheme's name in C(/etc/clusterwright/apt-transports).
 author: The clusterwright authors
 attributes:
   check_mode:
@@ -33,7 +35,7 @@ options:
       the version there.
     type: path
   lists_valid_seconds:
-    description: Package lists older than that are fetched before anything is installed.
+    description: Package lists older than that, or than a source, are fetched before anything is installed.
     type: int
     default: 3600
   lock_seconds:
@@ -61,6 +63,8 @@ import contextlib
 import fnmatch
 import glob
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 
@@ -68,6 +72,10 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.clusterwright.cluster.plugins.module_utils import state
 
 LISTS = "/var/lib/apt/lists"
+READ = "/var/lib/apt/clusterwright-lists-read"
+"""As old as the lists: from when all of them were fetched."""
+SOURCES = "/etc/apt/sources.list.d"
+TRANSPORTS = "/etc/clusterwright/apt-transports"
 MARKS = "/var/lib/apt/extended_states"
 JOURNAL = "/var/lib/dpkg/updates"
 POLICY = "/usr/sbin/policy-rc.d"
@@ -137,12 +145,46 @@ def run(module: AnsibleModule, words: list) -> None:
         module.fail_json(msg="\n".join(said[-8:]) or output[-800:], rc=code, stdout=output, stderr=error)
 
 
+def installing(module: AnsibleModule) -> list:
+    wait = f"DPkg::Lock::Timeout={module.params['lock_seconds']}"
+    return [*APT, *DPKG, "-o", wait, "install", "--no-install-recommends"]
+
+
+def transports(found: Mapping[str, set]) -> Iterator[tuple[str, str]]:
+    """Scheme and package of each that is missing."""
+    for scheme in sorted(os.listdir(TRANSPORTS)) if os.path.isdir(TRANSPORTS) else ():
+        with open(os.path.join(TRANSPORTS, scheme), encoding="ascii") as stream:
+            package = stream.read().strip()
+        if package not in found:
+            yield scheme, package
+
+
+def learn(module: AnsibleModule, scheme: str, package: str) -> None:
+    """From the other sources: with one that it cannot read apt fetches no list at all without an error."""
+    with tempfile.TemporaryDirectory(prefix="transport-") as folder:
+        sources, lists = os.path.join(folder, "sources"), os.path.join(folder, "lists")
+        os.makedirs(os.path.join(lists, "partial"))
+        os.mkdir(sources)
+        for file in sorted(glob.glob(f"{SOURCES}/*")):
+            with open(file, encoding="utf-8") as stream:
+                if f"{scheme}:" not in stream.read():
+                    shutil.copy(file, sources)
+        apart = ("-o", f"Dir::Etc::SourceParts={sources}", "-o", f"Dir::State::Lists={lists}")
+        run(module, [*APT, *apart, "update", "--error-on=any"])
+        run(module, [*installing(module), *apart, package])
+
+
 def refresh(module: AnsibleModule) -> None:
-    """An image without lists has an empty folder, as young as the image."""
+    """What apt itself leaves of a list's age says nothing of one that was fetched in part."""
     there = any("_Packages" in name for name in os.listdir(LISTS))
-    if not there or time.time() - os.stat(LISTS).st_mtime > module.params["lists_valid_seconds"]:
+    read = os.stat(READ).st_mtime if os.path.exists(READ) else 0.0
+    newer = any(os.stat(file).st_mtime > read for file in glob.glob(f"{SOURCES}/*"))
+    if newer or not there or time.time() - read > module.params["lists_valid_seconds"]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(READ)
         run(module, [*APT, "update", "--error-on=any"])
-        os.utime(LISTS)
+        with open(READ, "w", encoding="ascii"):
+            pass
 
 
 def keep(module: AnsibleModule) -> None:
@@ -179,10 +221,10 @@ def main() -> None:
             if unfinished:
                 run(module, ["dpkg", "--force-confdef", "--force-confold", "--configure", "--pending"])
             if missing:
+                for scheme, package in transports(found):
+                    learn(module, scheme, package)
                 refresh(module)
-                wait = f"DPkg::Lock::Timeout={module.params['lock_seconds']}"
-                held = ("--no-install-recommends", "--allow-change-held-packages")
-                run(module, [*APT, *DPKG, "-o", wait, *sources, "install", *held, *missing])
+                run(module, [*installing(module), *sources, "--allow-change-held-packages", *missing])
         keep(module)
     names = [wish.partition("=")[0] for wish in missing]
     before = "".join(

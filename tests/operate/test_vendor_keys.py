@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from clusterwright.bundle.repositories import Apt, Dnf, Repository
+from clusterwright.catalog.transports import transports
 from clusterwright.finding import Refused
 from clusterwright.operate.offline.signing import fingerprints
 from clusterwright.operate.vendor_keys import texts
@@ -33,7 +35,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def handoff(url: str, fingerprint: str | None) -> Any:
-    row = {"key": None, "key_url": url, "fingerprint": fingerprint}
+    row = {"url": "https://vendor.example", "key": None, "key_url": url, "fingerprint": fingerprint}
     return SimpleNamespace(software={"repositories": {"nvidia-cuda": {"x86_64": row}}})
 
 
@@ -43,6 +45,18 @@ def test_only_the_key_that_is_known_is_trusted(published: tuple[Path, str], tmp_
     [text] = texts(handoff(file.as_uri(), fingerprint), tmp_path).values()
     (tmp_path / "trusted.asc").write_text(text)
     assert fingerprints(tmp_path / "trusted.asc") == {fingerprint}
+
+
+def test_the_key_of_what_brings_a_way_of_fetching_is_asked_for_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published: tuple[Path, str]
+) -> None:
+    file, fingerprint = published
+    known = {"ar+https": replace(transports()["ar+https"], key_url=file.as_uri(), fingerprint=fingerprint)}
+    monkeypatch.setattr("clusterwright.catalog.transports.transports", lambda: known)
+    made = handoff("", None)
+    assert texts(made, tmp_path) == {}
+    made.software["repositories"]["nvidia-cuda"]["x86_64"]["url"] = "ar+https://vendor.example"
+    assert list(texts(made, tmp_path)) == [file.as_uri()]
 
 
 def test_it_is_fetched_once(published: tuple[Path, str], tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,27 +56,45 @@ class Node:
         return {line.split()[1] for line in listed.stdout.splitlines() if line.startswith("ii")}
 
 
-def build(folder: Path, name: str, version: str, more: str) -> None:
+METHOD = """#!/bin/sh
+# apt's own way of reading files, for addresses that are called otherwise.
+sed -u 's/play+file:/file:/' | /usr/lib/apt/methods/file | sed -u 's/file:/play+file:/'
+"""
+
+
+def build(folder: Path, name: str, version: str, more: str, programs: Mapping[str, str] = {}) -> None:
     control = folder / f".{name}" / "DEBIAN" / "control"
     control.parent.mkdir(parents=True)
     text = (
         f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\n"
     )
     control.write_text(f"{text}Description: small\n{more}\n".replace("\n\n", "\n"))
+    for place, script in programs.items():
+        program = control.parents[1] / place
+        program.parent.mkdir(parents=True)
+        program.write_text(script)
+        program.chmod(0o755)
     words = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(control.parents[1]), str(folder)]
     subprocess.run(words, check=True, capture_output=True)
     subprocess.run(["rm", "-r", str(control.parents[1])], check=True)
 
 
+def listed(folder: Path) -> Path:
+    index = subprocess.run(["apt-ftparchive", "packages", "."], cwd=folder, capture_output=True, check=True)
+    (folder / "Packages").write_bytes(index.stdout)
+    return folder
+
+
 def programs(root: Path) -> Path:
     """apt and dpkg of this machine, at work in `root`, each call noted."""
-    folder = root / "bin"
+    folder, methods = root / "bin", root / "files/methods"
     folder.mkdir()
+    shutil.copytree("/usr/lib/apt/methods", methods, symlinks=True)
     settings = root / "apt.conf"
     settings.write_text(
         f'Dir "{root}/";\nDir::State::status "{root}/var/lib/dpkg/status";\nDir::Bin::dpkg "{folder}/dpkg";\n'
         f'Dir::Etc::main "apt.conf";\nDir::Etc::parts "none/";\nAPT::Sandbox::User "root";\n'
-        f'Dir::Bin::methods "/usr/lib/apt/methods";\n'
+        f'Dir::Bin::methods "{methods}";\n'
     )
     database = f"--admindir={root}/var/lib/dpkg"
     for name, options in (
@@ -95,9 +115,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("archive")
     for package, more in PACKAGES.items():
         build(folder, *package.split("_"), more)
-    listed = subprocess.run(["apt-ftparchive", "packages", "."], cwd=folder, capture_output=True, check=True)
-    (folder / "Packages").write_bytes(listed.stdout)
-    return folder
+    return listed(folder)
 
 
 @pytest.fixture
@@ -114,7 +132,6 @@ def node(
         "var/lib/apt/lists/partial",
         "var/cache/apt/archives/partial",
         "var/log/apt",
-        "files",
     ):
         (tmp_path / place).mkdir(parents=True)
     for place in ("var/lib/dpkg/updates", "var/lib/dpkg/info"):
@@ -122,10 +139,12 @@ def node(
     (tmp_path / "var/lib/dpkg/status").touch()
     (tmp_path / "etc/apt/sources.list").write_text(f"deb [trusted=yes] file:{archive} ./\n")
     monkeypatch.setenv("PATH", f"{programs(tmp_path)}:{os.environ['PATH']}")
-    os.utime(tmp_path / "var/lib/apt/lists", (0, 0))
     for name, path in (
         ("LISTS", "var/lib/apt/lists"),
+        ("READ", "var/lib/apt/read"),
         ("MARKS", "var/lib/apt/extended_states"),
+        ("SOURCES", "etc/apt/sources.list.d"),
+        ("TRANSPORTS", "etc/clusterwright/apt-transports"),
         ("JOURNAL", "var/lib/dpkg/updates"),
         ("POLICY", "policy-rc.d"),
         ("ASIDE", "policy-rc.d.aside"),
@@ -155,9 +174,53 @@ def test_lists_that_are_new_enough_are_not_fetched_again(node: Node) -> None:
 
 
 def test_lists_that_were_removed_just_now_are_fetched(node: Node) -> None:
-    os.utime(node.root / "var/lib/apt/lists")
+    (node.root / "var/lib/apt/read").touch()
     assert node.debs("library")["installed"] == ["library"]
     assert node.asked() == ["update", "install"]
+
+
+def test_lists_of_which_one_could_not_be_fetched_are_fetched_again(node: Node) -> None:
+    source = node.root / "etc/apt/sources.list.d/other.list"
+    source.parent.mkdir()
+    source.write_text(f"deb [trusted=yes] file:{node.root}/nothing ./\n")
+    assert node.debs("library")["failed"]
+    source.unlink()
+    node.asked()
+    assert node.debs("library")["installed"] == ["library"]
+    assert node.asked() == ["update", "install"]
+
+
+def test_a_source_that_is_newer_than_the_lists_is_read(node: Node) -> None:
+    node.debs("library")
+    node.asked()
+    source = node.root / "etc/apt/sources.list.d/other.list"
+    source.parent.mkdir()
+    source.touch()
+    ahead = time.time() + 5
+    os.utime(source, (ahead, ahead))
+    node.debs("tool=1")
+    assert node.asked() == ["update", "install"]
+
+
+def test_what_brings_a_way_of_fetching_comes_before_the_sources_that_need_it(
+    node: Node, tmp_path: Path
+) -> None:
+    near, far = tmp_path / "near", tmp_path / "far"
+    build(near, "transport-play", "1", "", {"methods/play+file": METHOD})
+    build(far, "driver", "1", "Depends: tool")
+    sources, transports = tmp_path / "etc/apt/sources.list.d", tmp_path / "etc/clusterwright/apt-transports"
+    sources.mkdir()
+    transports.mkdir(parents=True)
+    (sources / "near.list").write_text(f"deb [trusted=yes] file:{listed(near)} ./\n")
+    (sources / "far.list").write_text(f"deb [trusted=yes] play+file:{listed(far)} ./\n")
+    assert "play+file could not be found" in node.debs("driver")["msg"]
+
+    (transports / "play+file").write_text("transport-play\n")
+    assert node.debs("driver")["installed"] == ["driver"]
+    assert node.installed() == {"transport-play=1", "driver=1", "tool=2", "library=1"}
+    node.asked()
+    assert node.debs("driver", "postfix")["installed"] == ["postfix"]
+    assert node.asked() == ["install"], "it is brought once"
 
 
 def test_another_version_is_brought_up_and_never_down(node: Node) -> None:

@@ -17,6 +17,7 @@ from clusterwright.catalog import gpu_health, software
 from clusterwright.catalog.changes import Impact, cost_of_component, costs
 from clusterwright.catalog.container_images import images_of
 from clusterwright.catalog.machines import virtual_mtu
+from clusterwright.catalog.transports import asked_for
 from clusterwright.handoff import Handoff, Node
 from clusterwright.handoff.software import MIRROR
 from clusterwright.render.file import NodeFile
@@ -68,10 +69,16 @@ def vendors(
     architecture = handoff.hardware[node.machine].architecture
     # A mirror has every package of the lock, also those that a distribution carries.
     named = {row["repository"] for row in stack.values()} | ({MIRROR} if stack else set())
-    for name in sorted(named & set(handoff.software["repositories"])):
-        row = handoff.software["repositories"][name][architecture]
+    taken = {
+        name: handoff.software["repositories"][name][architecture]
+        for name in sorted(named & set(handoff.software["repositories"]))
+    }
+    for name, row in taken.items():
         own = texts[row["key"]] if row["key"] else None
         yield from manager.files(Repository(name, row, own, texts.get(row["key_url"] or "")))
+    for transport in asked_for(row["url"] for row in taken.values()):
+        row = asdict(transport)
+        yield from manager.files(Repository(transport.package, row, None, texts.get(transport.key_url)))
     for component, row in sorted(stack.items()):
         yield from manager.pins(component, row["packages"])
 

@@ -10,11 +10,14 @@ from typing import Any, Protocol
 from clusterwright.catalog.distributions import Format, distribution
 from clusterwright.catalog.repositories import installable
 from clusterwright.catalog.rpm_repositories import rpm_repositories
+from clusterwright.catalog.transports import transport_of
 from clusterwright.handoff import Handoff
 from clusterwright.render.file import NodeFile
 
 _BEFORE_ALL_OTHERS = 10
 """dnf's default is 99, and of a package that two repositories have it sees that of the lower number only."""
+_TRANSPORTS = "/etc/clusterwright/apt-transports"
+"""Where the module `debs` looks for what it installs before it reads all sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class Apt:
         }
         text = "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
         yield NodeFile(f"/etc/apt/sources.list.d/clusterwright-{repository.name}.sources", text, ())
+        if transport := transport_of(row["url"]):
+            yield NodeFile(f"{_TRANSPORTS}/{transport.scheme}", f"{transport.package}\n", ())
 
     def pins(self, component: str, packages: Mapping[str, str | None], /) -> Iterator[NodeFile]:
         pins = "\n".join(

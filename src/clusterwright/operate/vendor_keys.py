@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from clusterwright.catalog.transports import asked_for
 from clusterwright.finding import Finding, Refused, Where
 from clusterwright.handoff import Handoff
 from clusterwright.operate.home import write_atomically
@@ -40,13 +41,12 @@ def texts(handoff: Handoff, folder: Path) -> Mapping[str, str]:
 
 def _asked(handoff: Handoff) -> list[tuple[str, str, str]]:
     """Name, address and fingerprint; none of a repository whose key lies beside the description."""
+    used = [(name, row) for name, rows in handoff.software["repositories"].items() for row in rows.values()]
+    brought = {
+        (one.package, one.key_url, one.fingerprint) for one in asked_for(row["url"] for _, row in used)
+    }
     return sorted(
-        {
-            (name, row["key_url"], row["fingerprint"] or "")
-            for name, rows in handoff.software["repositories"].items()
-            for row in rows.values()
-            if row["key_url"]
-        }
+        brought | {(name, row["key_url"], row["fingerprint"] or "") for name, row in used if row["key_url"]}
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clusterwright.catalog.distributions import Distribution
+from clusterwright.catalog.transports import without
 from clusterwright.finding import Finding, Refused, Severity, Where
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline.apt import Origin
@@ -92,8 +93,8 @@ def of_vendors(
             if isinstance(checked, Finding):
                 origins.findings.append(checked)
             else:
-                suites = (source.suite,)
-                origins.found.append(Origin(name, source.url, suites, source.components, checked))
+                url, suites = without(source.url), (source.suite,)
+                origins.found.append(Origin(name, url, suites, source.components, checked))
     return origins
 
 
