@@ -19,9 +19,10 @@ from clusterwright.providers.lab.network import bridge_name
 DISK = "/dev/disk/by-id/virtio-system"
 FIRMWARE = Path("/usr/share/OVMF")
 _DISK_BYTES = 6 * 2**30
-# No KVM: where tests run there is seldom any, and a figure has to say what was emulated.
+# No KVM: where tests run there is seldom any, and a figure has to say what was emulated. What later processors
+# guard and what their wide registers do is dear to emulate.
 _QEMU = (
-    "qemu-system-x86_64 -nodefaults -no-user-config -display none -machine q35 -cpu max -smp 2 -m 4096"
+    "qemu-system-x86_64 -nodefaults -no-user-config -display none -machine q35 -cpu Nehalem -smp 2 -m 4096"
     " -accel tcg,thread=single,tb-size=512 -device virtio-rng-pci -pidfile pid -serial file:console"
     " -drive if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd"
     " -drive if=pflash,format=raw,file=variables"

@@ -35,7 +35,7 @@ site:
   bmc_network: 127.0.10.0/24
   bmc_credentials: file:bmc-login
   bmc: {{protocols: [ipmi], ipmi_port: {ipmi_bmc.PORT}, ipmi_cipher_suite: 3}}
-  boot: {{gateway: OPERATOR, arguments: [console=ttyS0]}}
+  boot: {{gateway: OPERATOR, arguments: [console=ttyS0, mitigations=off]}}
 pools:
   head: {{roles: [controller, login], machine: generic-x86-2c, nodes: head}}
   work: {{roles: compute, machine: generic-x86-2c, nodes: work, image: built}}
