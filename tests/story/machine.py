@@ -19,8 +19,8 @@ from clusterwright.providers.lab.network import bridge_name
 DISK = "/dev/disk/by-id/virtio-system"
 FIRMWARE = Path("/usr/share/OVMF")
 _DISK_BYTES = 6 * 2**30
-# No KVM: where tests run there is seldom any, and a figure has to say what was emulated. What later processors
-# guard and what their wide registers do is dear to emulate.
+# No KVM: where tests run there is seldom any, and a figure has to say what was emulated. An old processor, as
+# the guards and wide registers of later ones are dear to emulate.
 _QEMU = (
     "qemu-system-x86_64 -nodefaults -no-user-config -display none -machine q35 -cpu Nehalem -smp 2 -m 4096"
     " -accel tcg,thread=single,tb-size=512 -device virtio-rng-pci -pidfile pid -serial file:console"

@@ -114,6 +114,7 @@ def floor_of(desk: Desk) -> Iterator[Floor]:
             machine(lab, folder, BMC, MAC) as made,
         ):
             yield Floor(lab, desk, made)
+            lab.stop_nodes(["head"])  # while what it has mounted is there
     finally:
         lab.destroy()
         stock.remove(home, [one.manifest.digest for one in stock.stock(home) if one.manifest.cluster == LAB])
