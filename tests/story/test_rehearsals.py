@@ -32,8 +32,11 @@ pools:
 fabric: {topology: block, block_size: 2}
 scheduler: {options: {SlurmdTimeout: 60}}
 users: {ada: {uid: 2001}}
-software: {distribution: ubuntu-24.04, monitoring: false}
+software: {distribution: ubuntu-24.04, monitoring: false, versions: {dcgm_exporter: any}}
 """
+SCRAPED = """python3 -c '
+import urllib.request
+print(urllib.request.urlopen("http://localhost:9400/metrics").read().decode())'"""
 GATE = "/usr/lib/clusterwright/gate --quick"
 BROKEN = f"timeout 120 sh -c 'while {GATE}; do sleep 0.5; done'; {GATE}"
 REPAIRED = f"""
@@ -74,6 +77,11 @@ def test_a_fault_takes_its_node_out_until_it_is_mended(desk: Desk, node: str, fa
     desk.run("node", "mend", LAB, node)
     desk.on(node, REPAIRED, cluster=LAB)
     assert "clusterwright: gate " not in desk.run("status", LAB)
+
+
+def test_prometheus_is_told_of_each_gpu(desk: Desk) -> None:
+    page = desk.on("l4-001", SCRAPED, cluster=LAB)
+    assert page.count("\nDCGM_FI_DEV_GPU_TEMP{") == 2
 
 
 def test_a_tray_without_imex_is_no_member_of_its_nvlink_domain(desk: Desk) -> None:

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from clusterwright.catalog import software
 from clusterwright.providers.lab.simulators.launch import PROGRAMS, REFUSAL
 from clusterwright.providers.lab.vendor import deb, rpm
 from clusterwright.providers.lab.vendor.contents import Wanted, packages
@@ -161,6 +162,18 @@ def test_every_row_of_the_contents_can_be_built() -> None:
         assert all(package.carries or package.depends for package in made), name
         for package in made:
             assert package.files() and _programs(package) <= PROGRAMS.keys()
+
+
+def test_every_service_that_a_lock_may_name_has_a_unit() -> None:
+    missing = set()
+    for row in software.packages():
+        name = row.package.replace("{branch}", "580").replace("{major}", "13").replace("{lts}", "24.04")
+        made = packages([Wanted(row.component, DRIVER, name)]) if row.repository != "distribution" else ()
+        placed = {path.rpartition("/")[2] for package in made for path in package.files()}
+        missing |= {
+            (name, service) for service in row.services if made and f"{service}.service" not in placed
+        }
+    assert missing == set()
 
 
 RPM_TOOLS = ("dnf", "rpmbuild", "createrepo_c")

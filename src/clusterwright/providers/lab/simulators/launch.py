@@ -21,6 +21,7 @@ PROGRAMS = {
     "beegfs-client": "services:start:",
     "broadcast_perf": "nccl_tests:answer:",
     "ceph": "ceph:ceph",
+    "dcgm-exporter": "exporter:start",
     "dcgmi": "dcgmi:answer",
     "enroot": "toolkit:enroot",
     "fi_info": "libfabric:answer",

@@ -123,12 +123,12 @@ def _wait_as(node: Node, program: str) -> NoReturn:
     (folder / program).write_text(f"{os.getpid()}\n", encoding="utf-8")
     said = _SAID.get(program, "Started")
     os.write(2, f"{said} (simulated)\n".encode())
-    _tell_systemd()
+    tell_systemd()
     # The same process id, and half a megabyte instead of an interpreter: a lab runs many of these.
     os.execvp("sleep", [program, "infinity"])
 
 
-def _tell_systemd() -> None:
+def tell_systemd() -> None:
     address = os.environ.get("NOTIFY_SOCKET", "")
     if address:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:

@@ -15,6 +15,7 @@ from clusterwright.providers.lab.vendor import kernel, module
 
 UNITS = {
     "beegfs-client": ("beegfs-client", "Start BeeGFS Client"),
+    "dcgm-exporter": ("nvidia-dcgm-exporter", "NVIDIA DCGM Exporter"),
     "nv-fabricmanager": ("nvidia-fabricmanager", "NVIDIA fabric manager service"),
     "nv-hostengine": ("nvidia-dcgm", "NVIDIA DCGM service"),
     "nvidia-imex": ("nvidia-imex", "NVIDIA IMEX service"),
@@ -28,8 +29,8 @@ _MARKERS = "/usr/lib/simulated-hardware/markers"
 
 @dataclass(frozen=True)
 class VendorPackage:
-    """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `module:NAME`, `library:NAME`,
-    `built:KERNEL/MODULE`, `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`, `kernel:RELEASE`,
+    """`carries` says what is inside: `program:NAME`, `daemon:NAME`, `loader:UNIT`, `module:NAME`,
+    `library:NAME`, `built:KERNEL/MODULE`, `file:PATH`, `link:PATH=TARGET`, `pin:PATTERN`, `kernel:RELEASE`,
     `headers:RELEASE`."""
 
     name: str
@@ -104,7 +105,7 @@ class VendorPackage:
         after = "".join(kernel.image_script(name) for name in self._carried("kernel"))
         after += "".join(kernel.headers_script(name) for name in self._carried("headers"))
         before = "".join(kernel.removed_script(name) for name in self._carried("kernel"))
-        if any(entry.startswith("daemon:") for entry in self.carries):
+        if any(entry.startswith(("daemon:", "loader:")) for entry in self.carries):
             after += "[ ! -d /run/systemd/system ] || systemctl daemon-reload\n"
         if self.modules:
             after += module.built_script(self.source, self.upstream, self.modules)
@@ -155,6 +156,24 @@ def _daemon(package: VendorPackage, what: str) -> Files:
         f"/usr/bin/{what}": (0o755, launcher(what, package.upstream)),
         f"/usr/lib/systemd/system/{unit}.service": (0o644, _unit(what, title)),
     }
+
+
+def _loader(package: VendorPackage, what: str) -> Files:
+    """A service that loads the package's modules, and is done."""
+    starts = "".join(f"ExecStart=/usr/local/sbin/modprobe {name}\n" for name in package.modules)
+    text = f"""[Unit]
+Description={what} of {package.name} (simulated)
+ConditionPathExists=/run/simulated-hardware/hardware.json
+After=simulated-hardware.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+{starts}
+[Install]
+WantedBy=multi-user.target
+"""
+    return {f"/usr/lib/systemd/system/{what}.service": (0o644, text)}
 
 
 def _module(package: VendorPackage, what: str) -> Files:
@@ -215,7 +234,8 @@ def _headers(_: VendorPackage, what: str) -> Files:
 
 _CARRIED = {
     "built": _built, "daemon": _daemon, "file": _file, "headers": _headers, "kernel": _kernel,
-    "library": _library, "link": _link, "module": _module, "pin": _pin, "program": _program,
+    "library": _library, "link": _link, "loader": _loader, "module": _module, "pin": _pin,
+    "program": _program,
 }  # fmt: skip
 
 
