@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,8 @@ SENDERS = {
     "app": "198.51.100.7/24",
     "stranger": "203.0.113.7/24",
 }
-PORTS = [22, 6817, 6820, 8050, 8443, 9090, 9100]
-"""SSH, slurmctld, slurmrestd, two ports of the site's own, Prometheus, the node exporter."""
+PORTS = [22, 6817, 6820, 8050, 8443, 9090, 9100, 9400]
+"""SSH, slurmctld, slurmrestd, two ports of the site's own, Prometheus, the node exporter, DCGM's."""
 OPEN = {
     ("head", "node"): PORTS,
     ("head", "operator"): [22, 8443],
@@ -60,7 +61,7 @@ OPEN = {
     ("work", "node"): PORTS,
     ("work", "operator"): [22],
     ("work", "person"): [],
-    ("work", "monitor"): [9100],
+    ("work", "monitor"): [9100, 9400],
     ("work", "server"): PORTS,
     ("work", "app"): [],
     ("work", "stranger"): [],
@@ -112,8 +113,10 @@ def rules(folder: Path) -> dict[str, Path]:
     file, findings = parse_machines(f"node,address\nhead1,{HEAD}\nwork1,{WORK}\n", "machines.csv")
     assert findings == [] and isinstance(spec.site, OnpremSite)
     spec.site.know(file)
-    found = {}
-    for one in render(from_plan(plan(spec))):
+    made, found = from_plan(plan(spec)), {}
+    row = {"version": "4.8.2", "flavour": "", "packages": {}, "services": [], "hold": [], "repository": None}
+    with_gpus = {**made.software, "stacks": {"work": {"dcgm_exporter": row}}}
+    for one in render(replace(made, software=with_gpus)):
         if one.path.startswith("/etc/clusterwright/firewall/"):
             found[one.pools[0]] = folder / Path(one.path).name
             found[one.pools[0]].write_text(one.content)

@@ -13,6 +13,7 @@ from clusterwright.handoff import Handoff, from_plan, loads
 from clusterwright.plan import plan
 from clusterwright.plan.aws import AwsPlan, aws_plan
 from clusterwright.plan.rehearsal import rehearse
+from clusterwright.plan.software.lock import Lock, Locked
 from clusterwright.spec.cluster import ClusterSpec
 
 BASE = yaml.safe_load((Path(__file__).parents[1] / "checks/bases/hybrid.yaml").read_text())
@@ -43,6 +44,14 @@ def test_machines_are_those_of_the_site_and_routes_lead_to_the_others() -> None:
         ("10.78.0.0/22", "tcp", (6817, 6818)),
         ("10.78.0.0/22", "tcp", (9100, 9100)),
     }
+
+
+def test_prometheus_reaches_the_exporter_of_gpus_where_it_is_locked() -> None:
+    row = Locked("4.8.2", "", {}, ("nvidia-dcgm-exporter",), (), "nvidia-cuda", None, ())
+    lock = Lock("ubuntu-24.04", {"overflow": "x86_64"}, {}, {"overflow": {"dcgm_exporter": row}})
+    found = aws_plan(plan(described(), lock=lock)).join
+    assert found
+    assert [door.network for door in found.doors if door.ports == (9400, 9400)] == ["10.78.0.0/22"]
 
 
 def test_operators_come_in_over_ssh_and_only_where_no_site_lets_them() -> None:

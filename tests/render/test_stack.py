@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -61,3 +62,13 @@ def test_pyxis_is_loaded_where_it_is() -> None:
 def test_a_jobs_gpus_are_looked_at_when_it_ends() -> None:
     assert "/usr/lib/clusterwright/gpu-epilog" in rendered("24.11", "driver")["/etc/slurm/epilog"].content
     assert "gpu-epilog" not in rendered("24.11")["/etc/slurm/epilog"].content
+
+
+def test_prometheus_asks_the_exporter_of_gpus_where_it_is() -> None:
+    files = rendered("24.11", "dcgm_exporter")
+    assert "job_name: dcgm\n" in files["/etc/prometheus/prometheus.yml"].content
+    [group] = json.loads(files["/etc/prometheus/targets/gpus.json"].content)
+    assert group["targets"] == ["gpu-001:9400", "gpu-002:9400", "gpu-003:9400"]
+    without = rendered("24.11", "dcgm")
+    assert "dcgm" not in without["/etc/prometheus/prometheus.yml"].content
+    assert "/etc/prometheus/targets/gpus.json" not in without

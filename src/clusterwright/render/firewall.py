@@ -10,7 +10,12 @@ from typing import Any
 from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 from clusterwright.render.hosts import EVERY_ROLE
-from clusterwright.render.monitoring import NODE_EXPORTER_PORT, PROMETHEUS_PORT
+from clusterwright.render.monitoring import (
+    DCGM_EXPORTER_PORT,
+    NODE_EXPORTER_PORT,
+    PROMETHEUS_PORT,
+    exports_dcgm,
+)
 from clusterwright.render.node import SLURMCTLD_PORT
 from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
@@ -86,6 +91,8 @@ def _for_monitoring(handoff: Handoff, release: SlurmRelease, node: Node) -> Iter
     if not handoff.software["monitoring"]:
         return
     yield NODE_EXPORTER_PORT
+    if exports_dcgm(handoff, node):
+        yield DCGM_EXPORTER_PORT
     if "controller" in node.roles:
         yield PROMETHEUS_PORT
         if release.openmetrics:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
-from clusterwright.handoff import Handoff
+from clusterwright.handoff import Handoff, Node
 from clusterwright.render.file import NodeFile
 from clusterwright.render.node import SLURMCTLD_PORT
 from clusterwright.render.release import SlurmRelease
 from clusterwright.render.templates import fill
 
 NODE_EXPORTER_PORT = 9100
+DCGM_EXPORTER_PORT = 9400
+"""dcgm-exporter's --address, as its own service starts it."""
 PROMETHEUS_PORT = 9090
 _FROM_SLURMCTLD = {
     "silent": 'up{job="slurm-nodes"} == 0',
@@ -35,7 +38,13 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
     if not handoff.software["monitoring"]:
         return ()
     controllers = [f"{node.name}:{SLURMCTLD_PORT}" for node in handoff.with_role("controller")]
-    values = {"cluster": handoff.name, "release": release, "controllers": controllers}
+    with_dcgm = [node for node in handoff.nodes if exports_dcgm(handoff, node)]
+    values = {
+        "cluster": handoff.name,
+        "release": release,
+        "controllers": controllers,
+        "dcgm": bool(with_dcgm),
+    }
     conditions = _FROM_SLURMCTLD if release.openmetrics else _FROM_COLLECTOR
     if release.openmetrics and len(controllers) > 1:
         conditions = {**conditions, "silent": _ALL_SILENT}
@@ -53,17 +62,25 @@ def files(handoff: Handoff, release: SlurmRelease) -> tuple[NodeFile, ...]:
             ("controller",),
             affects=reload,
         ),
-        NodeFile("/etc/prometheus/targets/nodes.json", _targets(handoff), ("controller",)),
+        *_targets("nodes", handoff.nodes, NODE_EXPORTER_PORT),
+        *_targets("gpus", with_dcgm, DCGM_EXPORTER_PORT),
     )
 
 
-def _targets(handoff: Handoff) -> str:
+def exports_dcgm(handoff: Handoff, node: Node) -> bool:
+    """Whether the lock gives it NVIDIA's exporter for its GPUs."""
+    return "compute" in node.roles and "dcgm_exporter" in handoff.software["stacks"].get(node.pool, {})
+
+
+def _targets(name: str, nodes: Iterable[Node], port: int) -> Iterator[NodeFile]:
     """Prometheus reads this file again by itself when it changes."""
     members: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for node in handoff.nodes:
-        members[node.site, node.pool].append(f"{node.name}:{NODE_EXPORTER_PORT}")
+    for node in nodes:
+        members[node.site, node.pool].append(f"{node.name}:{port}")
     groups = [
         {"labels": {"site": site, "pool": pool}, "targets": sorted(targets)}
         for (site, pool), targets in sorted(members.items())
     ]
-    return json.dumps(groups, indent=1, sort_keys=True) + "\n"
+    if groups:
+        text = json.dumps(groups, indent=1, sort_keys=True) + "\n"
+        yield NodeFile(f"/etc/prometheus/targets/{name}.json", text, ("controller",))

@@ -15,6 +15,8 @@ _SLURM = (6817, 6818)
 """slurm.conf(5): the defaults of SlurmctldPort and SlurmdPort."""
 _EXPORTER = (9100, 9100)
 """prometheus-node-exporter(1): --web.listen-address."""
+_DCGM = (9400, 9400)
+"""dcgm-exporter's --address, as its own service starts it."""
 _EVERY_PORT = (0, 65535)
 _ALL = (-1, -1)
 
@@ -46,6 +48,13 @@ def _doors(plan: ClusterPlan, name: str, link: Link, others: tuple[str, ...]) ->
         yield Door(network, "tcp", _SLURM, "Slurm")
         if plan.spec.software.monitoring:
             yield Door(network, "tcp", _EXPORTER, "Prometheus")
+            if _exports_dcgm(plan, name):
+                yield Door(network, "tcp", _DCGM, "Prometheus, for GPUs")
     for network in _merged(tuple(link.operators_from)):
         if not any(IPv4Network(network).subnet_of(IPv4Network(other)) for other in others):
             yield Door(network, "tcp", _SSH, "operators")
+
+
+def _exports_dcgm(plan: ClusterPlan, name: str) -> bool:
+    pools = {node.pool for node in plan.nodes if node.site == name}
+    return any("dcgm_exporter" in plan.lock.pools.get(pool, {}) for pool in pools)
