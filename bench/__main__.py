@@ -5,26 +5,18 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from argparse import ArgumentParser
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import cloud, command, core, fabric, lab, netboot, pull, scheduler
+from bench import bare, cloud, command, core, fabric, lab, netboot, pull, scheduler
 from bench.result import Result
 
 PAGE = Path("docs/benchmarks.md")
 _HEAD = ("what", "measured", "bar", "", "in proportion", "note")
 
 
-def _results() -> Iterator[Result]:
-    yield from command.results()
-    yield from core.results()
-    yield from cloud.results()
-    yield from fabric.results()
-    yield from scheduler.results()
-    yield from lab.results()
-    yield from pull.results()
-    yield from netboot.results()
+_GROUPS = (command, core, cloud, fabric, scheduler, lab, bare, pull, netboot)
 
 
 def _machine() -> str:
@@ -48,12 +40,22 @@ Proportions are to a plain step of the same run, so that figures of other machin
 
 
 def main() -> int:
+    known = {module.__name__.rpartition(".")[2]: module for module in _GROUPS}
+    asked = ArgumentParser(prog="python -m bench", description="Measure, and say which bars are reached.")
+    asked.add_argument(
+        "groups", nargs="*", metavar="GROUP", help=f"only these, and no page: {', '.join(known)}"
+    )
+    chosen = asked.parse_args().groups
+    if unknown := sorted(set(chosen) - known.keys()):
+        asked.error(f"there is no {', '.join(unknown)}")
     results: list[Result] = []
-    for result in _results():
-        results.append(result)
-        print("  ".join(part for part in result.row() if part), flush=True)
-    PAGE.write_text(_page(results))
-    print(f"wrote {PAGE}")
+    for name in chosen or known:
+        for result in known[name].results():
+            results.append(result)
+            print("  ".join(part for part in result.row() if part), flush=True)
+    if not chosen:
+        PAGE.write_text(_page(results))
+        print(f"wrote {PAGE}")
     return 1 if any(result.reached is False for result in results) else 0
 
 

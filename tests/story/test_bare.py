@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
 import socket
-import stat
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -21,14 +18,10 @@ from tests.bmc import ipmi_bmc
 from clusterwright.operate.lab.shares import lab_shares
 from clusterwright.operate.prepare import described, prepare
 from clusterwright.operate.source import Source
-from clusterwright.providers.lab import ssh
-from clusterwright.providers.lab.command import run
-from clusterwright.providers.lab.home import LabHome
-from clusterwright.providers.lab.image import bake
-from clusterwright.providers.lab.lab import Lab
 from clusterwright.providers.lab.machine import LabNode
 
-from .ground import Desk, archives
+from .bare import KNOWN, PASSWORD, Floor, filled, floor_of, private
+from .ground import Desk
 
 pytestmark = pytest.mark.lab
 
@@ -62,93 +55,17 @@ BMCS = f"""\
   bmc: {{protocols: [ipmi], ipmi_port: {ipmi_bmc.PORT}, ipmi_cipher_suite: 3}}
 """
 IMAGED = "  imaged: {roles: compute, machine: generic-x86-2c, partitions: main, nodes: box3, image: theirs}\n"
-PASSWORD = "as it came from the factory"
-# What an installer leaves behind: a person who may use sudo with a password, and a clock that is kept.
-# For the sake of time an MPI is there too, and no package is synced to the disk by itself.
-INSTALLED = """
-echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/unsafe-io
-apt-get update -qq
-apt-get install -qq -y --no-install-recommends sudo chrony libopenmpi-dev openmpi-bin >/dev/null
-useradd --create-home --home-dir /opt/ops --shell /bin/bash ops
-echo 'ops ALL=(ALL) ALL' >/etc/sudoers.d/ops
-"""
 REMOVE_PYTHON = "dpkg --purge --force-all python3 python3-minimal 2>/dev/null; ! command -v python3"
-_NOT_LOOKED_AT = (
-    "var/log",
-    "var/lib/chrony",
-    "var/lib/sudo",
-    "var/lib/systemd",
-    "run",
-    "tmp",
-    "home/ops/.cache",
-)
-
-
-@dataclass(frozen=True)
-class Floor:
-    """Machines on the floor, and who has a password there."""
-
-    lab: Lab
-    desk: Desk
-    image: Path
-
-    def on(self, name: str, script: str) -> str:
-        """As somebody who stands in front of it."""
-        [target] = self.lab.targets([name])
-        return run(target.ssh_command(script))
-
-    def reached(self, *more: str) -> list[str]:
-        return ["--user", "ops", "--password-file", str(self.desk.folder / "password"), *more]
-
-    def tree(self, name: str) -> set[tuple[str, int, int, int]]:
-        """Every file of the machine's own, but for logs and what a running system writes by itself."""
-        upper, found = self.lab.machine(name).upper, set()
-        for file in upper.rglob("*"):
-            place, seen = str(file.relative_to(upper)), file.lstat()
-            if not place.startswith(_NOT_LOOKED_AT) and not stat.S_ISDIR(seen.st_mode):
-                found.add((place, seen.st_mode, seen.st_size, seen.st_mtime_ns))
-        return found
 
 
 @pytest.fixture(scope="module")
 def floor(desk: Desk) -> Iterator[Floor]:
-    home = LabHome.of_user(desk.environment)
-    lab = Lab(home, "bare")
-    digest = hashlib.sha256(f"bare {INSTALLED}".encode()).hexdigest()[:16]
-    try:
-        image = bake(home, digest, _installed, lambda *_: None)
-        (desk.folder / "machines.csv").write_text(MACHINES)
-        desk.describe(_filled(lab))
-        handoff = prepare(described(Source(desk.folder / "cluster.yaml"))).handoff
-        for node in handoff.nodes[:3]:
-            binds = [archives(home, desk.folder / "archives" / node.name)]
-            one = LabNode(node.name, IPv4Address(node.address))
-            lab.ensure([one], lambda *_: None, image=image, shares=lab_shares(handoff), binds=binds)
-        made = Floor(lab, desk, image)
+    with floor_of(desk, DESCRIPTION, MACHINES, ("head", "box1", "box2")) as made:
         for name in ("head", "box1"):
-            made.on(name, f"echo 'ops:{PASSWORD}' | chpasswd")
+            made.on(name, KNOWN)
         made.on("box2", "echo 'ops:another' | chpasswd")
         made.on("box1", REMOVE_PYTHON)
-        _private(desk.folder / "password", f"{PASSWORD}\n")
         yield made
-    finally:
-        lab.destroy()
-
-
-def _filled(lab: Lab) -> str:
-    """The operator's machine has an address beside the nodes' network, and not in it."""
-    subnet = lab.reserve().subnet
-    *_, network = subnet.subnets()
-    return DESCRIPTION.replace("NETWORK", str(network)).replace("OPERATOR", str(subnet[1]))
-
-
-def _installed(target: ssh.Target) -> None:
-    run(target.ssh_command(INSTALLED))
-
-
-def _private(file: Path, text: str) -> None:
-    file.touch(0o600)
-    file.write_text(text)
 
 
 def last(said: str) -> Any:
@@ -225,7 +142,7 @@ def test_password_login_ends_when_asked(desk: Desk, floor: Floor) -> None:
 
 
 def test_up_brings_them_to_an_accepted_cluster(desk: Desk, floor: Floor) -> None:
-    text = _filled(floor.lab).replace("box[1-3]", "box1")
+    text = filled(DESCRIPTION, floor.lab).replace("box[1-3]", "box1")
     desk.describe(text)
     assert desk.outcome("up", "cluster.yaml")["accepted"]
     said = desk.run("ssh", "bare", "--user", "ada", "--", "srun", "-N2", "hostname")
@@ -303,7 +220,7 @@ def behind_bmc(desk: Desk, floor: Floor, tmp_path: Path) -> Iterator[Path]:
     """box3, which is started by nobody but its BMC. The folder has what that was told."""
     if not (shutil.which("ipmi_sim") and shutil.which("ipmitool")):
         pytest.skip("needs openipmi and ipmitool")
-    _private(desk.folder / "bmc-login", f"{ipmi_bmc.USER}:{ipmi_bmc.PASSWORD}\n")
+    private(desk.folder / "bmc-login", f"{ipmi_bmc.USER}:{ipmi_bmc.PASSWORD}\n")
     lines = [f"{line},{BMC}" if line.startswith("box3") else f"{line}," for line in MACHINES.splitlines()]
     (desk.folder / "machines.csv").write_text(
         "\n".join([MACHINES.splitlines()[0] + ",bmc_address", *lines[1:]])
