@@ -127,3 +127,12 @@ def test_a_field_that_this_driver_does_not_know_is_left_out(healthy: Tree) -> No
     healthy.program("nvidia-smi", f'case "$*" in *fabric.state*) {refusal} ;; esac\n{old}')
     _, gates, _ = healthy.run()
     assert gates["gpus"] == gates["ecc"] == gates["nvlink-fabric"] == "pass"
+
+
+@needs_mknod
+def test_no_link_is_missed_where_the_driver_tells_of_none(healthy: Tree) -> None:
+    """Nvlink queries are not supported for Devices in MIG mode, says nvidia-smi of such a GPU."""
+    healthy.simulator("nvidia-smi")
+    ask(healthy, "-mig", "1")
+    assert "nvlink" not in healthy.failed("--quick")
+    assert "cut into instances" in healthy.seen("nvlink", "--quick")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
+import pynvml
 import pytest
-from simulated_machines import World
+from simulated_machines import DRIVER, MACHINES, World
+
+from clusterwright.providers.lab.vendor import deb
+
+SOURCE = Path(deb.__file__).with_name("nvml.c")
 
 
 @pytest.fixture
@@ -29,3 +36,26 @@ def world(tmp_path: Path) -> Iterator[World]:
     for process in running:
         process.kill()
         process.wait()
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library, compiled to ask a program in the folder from which the test runs."""
+    path = tmp_path_factory.mktemp("nvml") / f"libnvidia-ml.so.{DRIVER}"
+    deb.compile_library(SOURCE.read_text(), DRIVER, path, '-DDUMP="./bin/nvml"')
+    return path
+
+
+@pytest.fixture
+def nvml(library: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """pynvml on the simulated library of this test's node."""
+    world.launcher("nvml")
+    world.show(MACHINES["hgx-h100"])
+    monkeypatch.chdir(world.folder)
+    monkeypatch.setattr(pynvml, "nvmlLib", ctypes.CDLL(str(library)))
+    monkeypatch.setattr(pynvml, "_nvmlLib_refcount", 0)
+    monkeypatch.setattr(pynvml, "_nvmlGetFunctionPointer_cache", {})
+    ctypes.CDLL(str(library)).forget()
+    yield pynvml
+    while ctypes.CDLL(str(library)).nvmlShutdown() == 0:
+        pass

@@ -64,6 +64,12 @@ MACHINES = {
     ),
     "b200": Hardware(gpus("NVIDIA B200", 183359, 8), cards("infiniband", 400, 8), DRIVER, nvlink_domain=8),
     "gb200": Hardware(gpus("NVIDIA GB200", 189471, 4), cards("infiniband", 400, 4), DRIVER, nvlink_domain=72),
+    "h200": Hardware(gpus("NVIDIA H200", 143771, 8), cards("infiniband", 400, 8), DRIVER, nvlink_domain=8),
+    "a100": Hardware(
+        gpus("NVIDIA A100-SXM4-40GB", 40960, 8), cards("infiniband", 200, 8), DRIVER, nvlink_domain=8
+    ),
+    "l40s": Hardware(gpus("NVIDIA L40S", 46068, 4), cards("roce", 100, 2), DRIVER),
+    "rtx-4080-super": Hardware(gpus("NVIDIA GeForce RTX 4080 SUPER", 16376, 1), (), DRIVER),
     "l4": Hardware(gpus("NVIDIA L4", 23034, 1), (), DRIVER),
     "rtx-4090": Hardware(gpus("NVIDIA GeForce RTX 4090", 24564, 2), (), DRIVER),
     "mi300x": Hardware(gpus("AMD Instinct MI300X OAM", 196592, 8), cards("infiniband", 400, 8)),

@@ -12,7 +12,7 @@ import io
 import json
 import subprocess
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,40 +20,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import nvsmi
-import pynvml
 import pytest
 from simulated_machines import DRIVER, MACHINES, World
 
 from clusterwright.providers.lab.simulators.faults import FAULTS, clear, inject
 from clusterwright.providers.lab.simulators.hardware import Hardware
 from clusterwright.providers.lab.simulators.launch import simulator_of
-from clusterwright.providers.lab.vendor import deb
 
 HGX = MACHINES["hgx-h100"]
-SOURCE = Path(deb.__file__).with_name("nvml.c")
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library, compiled to ask a program in the folder from which the test runs."""
-    path = tmp_path_factory.mktemp("nvml") / f"libnvidia-ml.so.{DRIVER}"
-    deb.compile_library(SOURCE.read_text(), DRIVER, path, '-DDUMP="./bin/nvml"')
-    return path
-
-
-@pytest.fixture
-def nvml(library: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """pynvml on the simulated library of this test's node."""
-    world.launcher("nvml")
-    world.show(HGX)
-    monkeypatch.chdir(world.folder)
-    monkeypatch.setattr(pynvml, "nvmlLib", ctypes.CDLL(str(library)))
-    monkeypatch.setattr(pynvml, "_nvmlLib_refcount", 0)
-    monkeypatch.setattr(pynvml, "_nvmlGetFunctionPointer_cache", {})
-    ctypes.CDLL(str(library)).forget()
-    yield pynvml
-    while ctypes.CDLL(str(library)).nvmlShutdown() == 0:
-        pass
 
 
 def test_nvsmi_finds_every_gpu(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +224,7 @@ def test_every_field_can_be_queried_and_read_as_csv(world: World) -> None:
     from clusterwright.providers.lab.simulators.nvidia_smi.query import fields
 
     node = world.machine("hgx-h100")
-    names = list(fields("gpu"))
+    names = list(fields("gpu", DRIVER))
     assert len(names) > 200
     text = simulator_of("nvidia-smi")(node, [f"--query-gpu={','.join(names)}", "--format=csv,nounits"]).text
     rows = list(csv.DictReader(io.StringIO(text), skipinitialspace=True))

@@ -10,6 +10,8 @@ from gates.node import Node, Unmet, Unseen
 GPU_LINE = re.compile(r"GPU (\d+):")
 LINK_LINE = re.compile(r"Link (\d+): (\S+)")
 INACTIVE = "<inactive>"
+UNTOLD = "not supported for Devices in MIG mode"
+"""What a driver says of a GPU that is cut into instances, in place of its links."""
 UNREADY = ("In Progress", "Not Started")
 
 
@@ -32,6 +34,10 @@ def nvlink(node: Node) -> str:
             down.setdefault(index, []).append(link[1])
         elif link:
             up[index] = up.get(index, 0) + 1
+        elif UNTOLD in line:
+            down.pop(index, None)
+    if not down:
+        raise Unseen("nvidia-smi tells nothing of the NVLinks of GPUs that are cut into instances (MIG)")
     for index in down:
         if up[index] < planned:
             dark = f", inactive: {', '.join(down[index])}" if down[index] else ""

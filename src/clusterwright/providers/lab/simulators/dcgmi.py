@@ -81,12 +81,16 @@ def _discovery(node: Node, arguments: Sequence[str]) -> Answer:
 
 
 def _switches(node: Node) -> str:
-    """Four third-generation NVSwitches join the eight GPUs of an HGX H100 or H200 board."""
+    """Four third-generation NVSwitches join the eight GPUs of an HGX H100 or H200; then cards and Grace."""
     hopper = any(reading.model.architecture == "Hopper" and reading.model.links for reading in readings(node))
     count = 4 if hopper and node.hardware.nvlink_domain == 8 else 0
     rule = f"+{'-' * 11}+\n"
     rows = "".join(f"| {number:<9} |\n{rule}" for number in range(count))
-    return f"{count} NvSwitches found.\n{rule}| Switch ID |\n{rule}{rows}"
+    text = f"{count} NvSwitches found.\n{rule}| Switch ID |\n{rule}{rows}"
+    card = f"+{'-' * 10}+\n"
+    cpu = f"+{'-' * 8}+{'-' * 70}+\n"
+    text += f"0 ConnectX found.\n{card}| ConnectX |\n{card}"
+    return f"{text}0 CPUs found.\n{cpu}| CPU ID | {'Device Information':<68} |\n{cpu}"
 
 
 def _health(node: Node, arguments: Sequence[str]) -> Answer:

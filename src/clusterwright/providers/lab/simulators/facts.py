@@ -39,14 +39,26 @@ class Model:
     bar1_mib: int | None = None
     banks: int | None = None
     pcie: int | None = None
+    limits: str | None = None
+    """Shutdown, slowdown, highest of GPU, of its memory, target: in C, or after `T.Limit` as distances."""
+    video_idle: int | None = None
+    memory_watts: float | None = None
+    module: str | None = None
+    """Draw, limit and least limit of the module with its Grace processor, in W."""
+    fan: int | None = None
     ecc: bool = False
     mig: str | None = None
     """The model whose MIG profiles it has."""
 
+    @property
+    def consumer(self) -> bool:
+        """A display card, with fewer facts."""
+        return self.brand == "GeForce"
+
 
 _WHOLE = (
     "links", "sm_mhz", "memory_mhz", "video_mhz", "idle_mhz", "power_min", "power_limit", "idle_c",
-    "reserved_mib", "bar1_mib", "banks", "pcie",
+    "reserved_mib", "bar1_mib", "banks", "pcie", "video_idle", "fan",
 )  # fmt: skip
 
 
@@ -64,6 +76,20 @@ def cuda_of(driver: str) -> str | None:
     return next((row["cuda"] for row in _rows("drivers.csv") if row["branch"] == branch), None)
 
 
+def driver_within(driver: str, ranges: str) -> bool:
+    """Whether one of `580.173-590 595-` has it, from a first version to before a second; none: yes."""
+    version = _version(driver)
+    for each in ranges.split():
+        start, _, end = each.partition("-")
+        if _version(start) <= version and (not end or version < _version(end)):
+            return True
+    return not ranges
+
+
+def _version(text: str) -> list[int]:
+    return [int(part) for part in text.split(".") if part.isdigit()]
+
+
 def _model(row: dict[str, str]) -> Model:
     told: dict[str, object] = {}
     for name, text in row.items():
@@ -71,7 +97,7 @@ def _model(row: dict[str, str]) -> Model:
             continue
         if name in _WHOLE:
             told[name] = int(text)
-        elif name == "idle_watts":
+        elif name in ("idle_watts", "memory_watts"):
             told[name] = float(text)
         elif name == "ecc":
             told[name] = text == "yes"

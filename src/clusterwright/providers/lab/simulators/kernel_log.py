@@ -5,9 +5,10 @@ from __future__ import annotations
 from .hardware import Hardware
 
 _WORDS = {
-    48: "DBE (double bit error) ECC Error",
+    48: "An uncorrectable double bit error (DBE) has been detected on GPU in the framebuffer at physAddr "
+    "0x2eebc4100 partition 3, subpartition 0.",
     63: "Row Remapper: New row marked for remapping, reset gpu to activate.",
-    64: "Row Remapper: Failed to remap row, no spare rows are left.",
+    64: "Row Remapper Error: (0x00000002eebc4100) - All reserved rows for bank are remapped",
     74: "NVLink: fatal error detected on link 0(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)",
     79: "GPU has fallen off the bus.",
 }

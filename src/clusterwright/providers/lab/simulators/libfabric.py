@@ -14,7 +14,10 @@ _REFUSED = 111  # ECONNREFUSED, as fi_pingpong exits
 _CONTROL_PORT = "47592"
 _ONE_AT_A_TIME = 0.175
 """Of the line rate: 2185.67 MB/s of 1 MiB on a card of 100 Gb/s (ComputeCanada/puppet-magic_castle 331)."""
-_ENDPOINTS = (("rdm", "FI_EP_RDM"), ("dgrm", "FI_EP_DGRAM"))
+_ENDPOINTS = (("efa", "rdm", "FI_EP_RDM"), ("efa", "dgrm", "FI_EP_DGRAM"))
+_DIRECT = ("efa-direct", "rdm", "FI_EP_RDM")
+_DIRECT_SINCE = (2, 1)
+"""From this libfabric on a card without libfabric's own protocol comes first (ofiwg/libfabric pull 10735)."""
 
 
 def answer(node: Node, arguments: Sequence[str]) -> Answer:
@@ -27,15 +30,21 @@ def answer(node: Node, arguments: Sequence[str]) -> Answer:
     cards = [name for name, nic in devices(node.hardware) if nic.kind == "efa" and nic.state == "active"]
     if provider != "efa" or not cards or node.module("efa") is None:
         return Answer(error="fi_getinfo: -61 (No data available)\n", status=_NO_DATA)
-    version = ".".join(node.installed.split(".")[:2]) or "unknown"
+    release = tuple(int(part) for part in node.installed.split(".")[:2] if part.isdigit())
+    endpoints = (_DIRECT, *_ENDPOINTS) if release >= _DIRECT_SINCE else _ENDPOINTS
     entries = (
-        f"provider: efa\n    fabric: efa\n    domain: {name}-{suffix}\n    version: {version}\n"
-        f"    type: {kind}\n    protocol: FI_PROTO_EFA\n"
+        f"provider: efa\n    fabric: {fabric}\n    domain: {name}-{suffix}\n"
+        f"    version: {_provider(release)}\n    type: {kind}\n    protocol: FI_PROTO_EFA\n"
         for name in cards
-        for suffix, kind in _ENDPOINTS
+        for fabric, suffix, kind in endpoints
         if wanted in ("", kind)
     )
     return Answer("".join(entries))
+
+
+def _provider(release: tuple[int, ...]) -> str:
+    """The provider's own number: 121.0 of libfabric 1.21, 201.0 of 2.1, 111.0 of 1.11."""
+    return f"{release[0] * 100 + release[1]}.0" if len(release) == 2 else "unknown"
 
 
 def pingpong(node: Node, arguments: Sequence[str]) -> Answer:

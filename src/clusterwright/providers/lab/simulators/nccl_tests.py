@@ -63,7 +63,7 @@ def answer(node: Node, program: str, arguments: Sequence[str]) -> Answer:
     if gpus is None:
         return Answer(f"{node.name}: Test CUDA failure common.cu:1027 'invalid device ordinal'\n", 3)
     mine = [
-        _Rank(node.name, os.getpid(), device, node.gpus[device].pci[5:-2], node.gpus[device].model,
+        _Rank(node.name, os.getpid(), device, node.gpus[device].pci[:-2], node.gpus[device].model,
               bus_bandwidth(node.hardware, "nvlink"), node.hardware.nvlink_cluster or node.name)
         for device in gpus
     ]  # fmt: skip

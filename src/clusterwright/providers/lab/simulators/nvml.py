@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .facts import cuda_of
 from .node import Answer, Node
-from .partitions import profiles
+from .partitions import memory_of, profile_of
 from .reading import Reading, read_gpu
 
 DRIVER_NOT_LOADED, VERSION_MISMATCH = 9, 18
@@ -74,10 +74,10 @@ def _facts(reading: Reading) -> Iterator[tuple[str, object]]:
         yield "mig", int(reading.mig_mode)
         yield "mig_count", len(reading.mig_devices)
         for number, device in enumerate(reading.mig_devices):
-            profile = next(each for each in profiles(model.mig) if each.name == device.profile)
+            profile = profile_of(model.mig, device.profile)
             yield f"mig{number}.name", f"{gpu.model} MIG {profile.name}"
             yield f"mig{number}.uuid", device.uuid
             yield f"mig{number}.instance", device.instance.id
             yield f"mig{number}.slices", profile.compute
-            yield f"mig{number}.memory", gpu.memory_mib * profile.slices // 8
+            yield f"mig{number}.memory", memory_of(profile, gpu.memory_mib)
             yield f"mig{number}.sm", profile.parts["sm"] or None

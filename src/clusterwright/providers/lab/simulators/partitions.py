@@ -57,6 +57,17 @@ def profiles(family: str | None) -> tuple[Profile, ...]:
     )  # fmt: skip
 
 
+def profile_of(family: str | None, name: str) -> Profile:
+    return next(each for each in profiles(family) if each.name == name)
+
+
+def memory_of(profile: Profile, whole_mib: int) -> int:
+    """MiB of an instance: as a capture tells its GiB, in steps of 64 MiB, else its share of the GPU."""
+    return (
+        64 * round(float(profile.memory_gib) * 16) if profile.memory_gib else whole_mib * profile.slices // 8
+    )
+
+
 def instances(node: Node, gpu: str) -> tuple[Instance, ...]:
     """What was made of the GPU with this UUID since the node booted."""
     kept = (node.setting("mig_instances") or {}).get(gpu, [])

@@ -83,7 +83,8 @@ def _port(nic: SimulatedNic, guid: str, layer: str) -> Iterator[tuple[str, str]]
     rate = nic.rate_gbps if up else 10
     yield "rate", f"{rate} Gb/sec ({_WIDTHS.get(rate, '4X SDR')})"
     yield "link_layer", layer
-    yield "lid", hex(int(guid.replace(":", ""), 16) % 0xBFFF + 1) if managed else "0xffff"
+    unmanaged = "0xffff" if layer == "InfiniBand" else "0x0"
+    yield "lid", hex(int(guid.replace(":", ""), 16) % 0xBFFF + 1) if managed else unmanaged
     yield "lid_mask_count", "0"
     yield "sm_lid", "0x1" if managed else "0x0"
     yield "sm_sl", "0"

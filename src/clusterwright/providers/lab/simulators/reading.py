@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from . import board
 from .facts import Model, model_named
 from .hardware import SimulatedGpu
 from .node import Node
-from .partitions import Instance, device_uuid, instances
+from .partitions import Instance, Profile, device_uuid, instances
 
 REASONS = {
     "gpu_idle": 0x1,
@@ -97,17 +98,12 @@ class Reading:
         return self.gpu.minor + 1
 
     @property
-    def inforom_ecc(self) -> str:
-        return "7.16" if self.model.links else "6.16"
+    def pdi(self) -> str:
+        return f"0x{hashlib.sha256(self.gpu.uuid.encode()).hexdigest()[:16]}"
 
     @property
-    def sparse(self) -> str | None:
-        return "Disabled" if self.model.links else None
-
-    @property
-    def c2c(self) -> bool:
-        """The link to a Grace processor."""
-        return self.model.model.startswith("NVIDIA GB")
+    def board(self) -> board.Board:
+        return board.board_of(self.model, self.gpu.minor, self.serial)
 
     @property
     def memory_reserved(self) -> int:
@@ -130,9 +126,9 @@ class Reading:
         return self.model.idle_c if self.gpu.temperature_c is None else self.gpu.temperature_c
 
     @property
-    def temperature_limit(self) -> int:
+    def temperature_limit(self) -> int | None:
         """Degrees to the highest operating temperature; negative above it."""
-        return _MAX_OPERATING_C - self.temperature
+        return _MAX_OPERATING_C - self.temperature if self.board.distances.slowdown else None
 
     @property
     def memory_temperature(self) -> int | None:
@@ -142,6 +138,10 @@ class Reading:
     @property
     def watts(self) -> float | None:
         return self.model.idle_watts
+
+    @property
+    def watts_average(self) -> float | None:
+        return None if self.model.architecture == "Ampere" else self.model.idle_watts
 
     @property
     def power_limit(self) -> float | None:
@@ -155,6 +155,25 @@ class Reading:
     def clock(self) -> int | None:
         """No job runs on a simulated GPU: it idles."""
         return self.model.idle_mhz
+
+    @property
+    def video_clock(self) -> int | None:
+        return self.model.video_idle or self.model.video_mhz
+
+    @property
+    def graphics_clocks(self) -> tuple[int, ...]:
+        """Those that the GPU can be locked to: in steps of 15 MHz, of 7.5 MHz on Blackwell."""
+        if self.model.sm_mhz is None or self.model.idle_mhz is None:
+            return ()
+        halves = 15 if self.model.architecture == "Blackwell" else 30
+        return tuple(
+            clock // 2 for clock in range(2 * self.model.sm_mhz, 2 * self.model.idle_mhz - 1, -halves)
+        )
+
+    def mig_bar1(self, profile: Profile) -> int | None:
+        """The part of the window that the GPU's own memory leaves."""
+        whole = self.model.bar1_mib
+        return None if whole is None else (whole - self.gpu.memory_mib) * profile.slices // 8
 
     @property
     def performance_state(self) -> str:
@@ -236,7 +255,8 @@ def read_gpu(node: Node, gpu: SimulatedGpu) -> Reading:
 
 
 def _mig_devices(node: Node, gpu: SimulatedGpu) -> tuple[MigDevice, ...]:
-    made = (each for each in instances(node, gpu.uuid) if each.compute)
+    """In the order of their instances, as the driver numbers them."""
+    made = sorted((each for each in instances(node, gpu.uuid) if each.compute), key=lambda each: each.id)
     return tuple(MigDevice(each.profile, device_uuid(gpu.uuid, each), each) for each in made)
 
 

@@ -103,8 +103,8 @@ def _missing_or_lost(chosen: Sequence[object]) -> Answer | None:
         return Answer("No devices were found\n", 6)
     for gpu in chosen:
         if getattr(gpu, "state", "ok") == "failed":
-            where = getattr(gpu, "pci", "")
-            return Answer(f"Unable to determine the device handle for GPU {where}: Unknown Error\n", 15)
+            where = str(getattr(gpu, "pci", "")).upper()
+            return Answer(f"Unable to determine the device handle for GPU{where}: Unknown Error\n", 15)
     return None
 
 

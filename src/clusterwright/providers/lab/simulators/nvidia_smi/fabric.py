@@ -43,7 +43,7 @@ def topology(node: Node, readings: list[Reading], arguments: Sequence[str]) -> A
     for place, (name, card) in enumerate(zip(names, cards, strict=True)):
         cells = [_beside(node, reading.gpu, card, place) for reading in readings]
         cells += [" X " if other is card else "NODE" if other.numa == card.numa else "SYS" for other in cards]
-        lines.append("\t".join([name, *cells]))
+        lines.append("\t".join([name, *cells, *[""] * 4]))
     text = "".join(f"{line}\n" for line in lines) + _LEGEND
     if cards:
         text += "\nNIC Legend:\n\n"
@@ -65,6 +65,9 @@ def _title(node: Node, reading: Reading) -> str:
 
 
 def _status(node: Node, reading: Reading) -> str:
+    if reading.mig_mode:
+        return f"{_title(node, reading)}Nvlink queries are not supported for Devices in MIG mode\n"
+
     def speed(link: int) -> str:
         return "<inactive>" if link in reading.gpu.links_down else f"{reading.model.link_gbps} GB/s"
 

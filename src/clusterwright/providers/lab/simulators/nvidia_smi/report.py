@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from ..facts import driver_within
 from ..node import Answer, Node
 from ..reading import Reading
 from .query import cuda_version
 from .tree import Line, gpu_lines
 
+KMD_NAMES = "600-"
+"""Drivers that name the kernel's and the user's part of the driver apart."""
+_OF_PARTS = ("accounted_processes", "mig_devices", "processes", "supported_clocks")
 _WIDTH = 55  # where the colons of drivers 580 and 590 stand
 _SECTIONS = {
     "MEMORY": ("FB Memory Usage", "BAR1 Memory Usage", "Conf Compute Protected Memory Usage"),
@@ -35,13 +39,8 @@ def as_text(node: Node, readings: list[Reading], display: tuple[str, ...]) -> An
     if unknown:
         return Answer(f'"{unknown[0]}" is not a valid value for the --display option.\n', 2)
     kept = {label for name in display for label in _SECTIONS[name]}
-    head = [
-        ("Timestamp", node.now.strftime("%a %b %e %H:%M:%S %Y")),
-        ("Driver Version", node.loaded or "N/A"),
-        ("CUDA Version", cuda_version(node)),
-    ]
     lines = ["", "==============NVSMI LOG==============", ""]
-    lines += [_pair("", label, value) for label, value in head]
+    lines += [_pair("", label, value) for label, value in _head(node)]
     lines += ["", _pair("", "Attached GPUs", str(len(node.gpus)))]
     for reading in readings:
         lines.append(f"GPU {reading.bus_id}")
@@ -50,11 +49,26 @@ def as_text(node: Node, readings: list[Reading], display: tuple[str, ...]) -> An
     return Answer("".join(f"{line}\n" for line in lines))
 
 
+def _head(node: Node) -> list[tuple[str, str]]:
+    driver, cuda = node.loaded or "N/A", cuda_version(node)
+    when = ("Timestamp", node.now.strftime("%a %b %e %H:%M:%S %Y"))
+    if not driver_within(driver, KMD_NAMES):
+        return [when, ("Driver Version", driver), ("CUDA Version", cuda)]
+    old = "[Deprecated; will be removed in CUDA 14.0. Use {} instead]"
+    return [
+        when,
+        ("Driver Version", f"{driver} {old.format('KMD Version')}"),
+        ("CUDA Version", f"{cuda} {old.format('CUDA UMD Version')}"),
+        ("KMD Version", driver),
+        ("CUDA UMD Version", cuda),
+    ]
+
+
 def as_xml(node: Node, readings: list[Reading]) -> str:
     """The same facts, in the vendor's document type."""
     lines = [
         '<?xml version="1.0" ?>',
-        '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">',
+        f'<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_{_document_type(node)}.dtd">',
         "<nvidia_smi_log>",
         f"\t<timestamp>{node.now.strftime('%a %b %e %H:%M:%S %Y')}</timestamp>",
         f"\t<driver_version>{escape(node.loaded or 'N/A')}</driver_version>",
@@ -67,6 +81,11 @@ def as_xml(node: Node, readings: list[Reading]) -> str:
     return "".join(f"{line}\n" for line in [*lines, "</nvidia_smi_log>"])
 
 
+def _document_type(node: Node) -> str:
+    """The one of 570.148.08 and 575.51.02, or of 580.105.08 and later."""
+    return "v13" if driver_within(node.loaded or "", "580-") else "v12"
+
+
 def _pair(indent: str, label: str, value: str) -> str:
     return f"{indent}{label}".ljust(_WIDTH) + f": {value}"
 
@@ -76,16 +95,20 @@ def _text(lines: Iterable[Line], indent: str) -> Iterator[str]:
         if not line.label:
             yield from _text(line.lines, indent)
             continue
-        yield _pair(indent, line.label, line.value) if line.value else f"{indent}{line.label}"
+        plain = line.lines and not line.value
+        yield f"{indent}{line.label}" if plain else _pair(indent, line.label, line.value)
         yield from _text(line.lines, f"{indent}    ")
 
 
 def _xml(lines: Iterable[Line], indent: str) -> Iterator[str]:
     for line in lines:
-        if line.tag == "processes":
-            yield f"{indent}<processes>"
-            yield f"{indent}</processes>"
-        elif line.value:
+        if not line.tag:
+            continue
+        if line.tag in _OF_PARTS and not line.lines:
+            yield f"{indent}<{line.tag}>"
+            yield from (f"{indent}\t{line.value}" for _ in range(line.tag == "mig_devices"))
+            yield f"{indent}</{line.tag}>"
+        elif line.value or not line.lines:
             # The text says `0x1B` where the XML says `1B`, and writes what has parts on lines of its own.
             value = line.value.removeprefix("0x") if line.tag.startswith("pci_") else line.value
             yield f"{indent}<{line.tag}>{escape(value, quote=False)}</{line.tag}>"

@@ -8,11 +8,14 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from ..partitions import profiles
-from ..reading import Reading
+from ..facts import driver_within
+from ..partitions import memory_of, profile_of
+from ..reading import MigDevice, Reading
 from .query import fields
 
 NA = "N/A"
+_SHARED_NAMES = "590-"
+"""Drivers that call the memory of a MIG device shared (H100, 590.48.01), as 580.173.02 (H200) does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,52 +26,92 @@ class Line:
     tag: str
     value: str
     lines: tuple[Line, ...] = ()
+    drivers: str = ""
 
 
 def gpu_lines(reading: Reading) -> tuple[Line, ...]:
     """In the order of the captures."""
+    return _of_driver(_template(), reading)
+
+
+def _of_driver(lines: tuple[Line, ...], reading: Reading) -> tuple[Line, ...]:
     return tuple(
-        _mig_devices(reading) if line.tag == "mig_devices" and reading.mig_devices else _filled(line, reading)
-        for line in _template()
+        _filled(line, reading)
+        for line in lines
+        if driver_within(reading.driver, line.drivers)
+        and not (line.value.startswith("!") and _value(line.value[1:], reading) is None)
     )
 
 
-def _mig_devices(reading: Reading) -> Line:
-    """One section a device, where a GPU without any says None."""
-    devices = []
-    for index, device in enumerate(reading.mig_devices):
-        profile = next(each for each in profiles(reading.model.mig) if each.name == device.profile)
-        total = reading.gpu.memory_mib * profile.slices // 8
-        usage = (
-            Line("Total", "total", f"{total} MiB"),
-            Line("Used", "used", "0 MiB"),
-            Line("Free", "free", f"{total} MiB"),
-        )
-        facts = (
-            Line("Index", "index", str(index)),
-            Line("GPU Instance ID", "gpu_instance_id", str(device.instance.id)),
-            Line("Compute Instance ID", "compute_instance_id", "0"),
-            Line("FB Memory Usage", "fb_memory_usage", "", usage),
-        )
-        devices.append(Line("MIG Device", "mig_device", "", facts))
-    return Line("", "mig_devices", "", tuple(devices))
-
-
 def _filled(line: Line, reading: Reading) -> Line:
-    if line.value.startswith("?"):
-        if _value(line.value[1:], reading) == NA:
+    if line.tag == "mig_devices" and reading.mig_devices:
+        return Line("", "mig_devices", "", tuple(_mig_lines(reading)))
+    if line.tag == "supported_clocks":
+        return Line("", "supported_clocks", "", tuple(_clock_lines(reading)))
+    mark, wanted = line.value[:1], line.value[1:]
+    if mark == "?":
+        if _value(wanted, reading) is None or reading.mig_mode:
             return Line(line.label, line.tag, NA)
-        return Line(line.label, line.tag, "", tuple(_filled(each, reading) for each in line.lines))
-    value = _value(line.value[1:], reading) if line.value.startswith("=") else line.value
-    return Line(line.label, line.tag, value, tuple(_filled(each, reading) for each in line.lines))
+        return Line(line.label, line.tag, "", _of_driver(line.lines, reading))
+    value = line.value
+    if mark in ("=", "!"):
+        told = _value(wanted, reading)
+        value = NA if told is None else told
+    return Line(line.label, line.tag, value, _of_driver(line.lines, reading))
 
 
-def _value(wanted: str, reading: Reading) -> str:
+def _value(wanted: str, reading: Reading) -> str | None:
+    """With its unit; None where the GPU has none."""
     name, _, suffix = wanted.partition(" ")
-    field = fields("report" if name.startswith("@") else "gpu")[name]
+    field = fields("report" if name.startswith("@") else "gpu", reading.driver)[name]
     value = field.value(reading)
     unit = suffix or field.unit
-    return NA if value is None else f"{value} {unit}" if unit else value
+    return value if value in (None, NA, "") else f"{value} {unit}" if unit else value
+
+
+def _mig_lines(reading: Reading) -> Iterator[Line]:
+    """One section a device, where a GPU without any says None."""
+    shared = "Shared " if driver_within(reading.driver, _SHARED_NAMES) else ""
+    for index, device in enumerate(reading.mig_devices):
+        yield Line("MIG Device", "mig_device", "", tuple(_mig_facts(reading, index, device, shared)))
+
+
+def _mig_facts(reading: Reading, index: int, device: MigDevice, shared: str) -> Iterator[Line]:
+    profile = profile_of(reading.model.mig, device.profile)
+    yield Line("Index", "index", str(index))
+    yield Line("GPU Instance ID", "gpu_instance_id", str(device.instance.id))
+    yield Line("Compute Instance ID", "compute_instance_id", "0")
+    engines = (
+        ("Multiprocessor count", "multiprocessor_count", "sm"),
+        ("Copy Engine count", "copy_engine_count", "copy_engines"),
+        ("Encoder count", "encoder_count", "encoders"),
+        ("Decoder count", "decoder_count", "decoders"),
+        ("OFA count", "ofa_count", "ofa"),
+        ("JPG count", "jpg_count", "jpeg"),
+    )
+    counts = tuple(Line(label, tag, profile.parts[part] or NA) for label, tag, part in engines)
+    yield Line("Device Attributes", "device_attributes", "", (Line("Shared", "shared", "", counts),))
+    sram = Line("SRAM Uncorrectable", "sram_uncorrectable", "0")
+    yield Line("ECC Errors", "ecc_error_count", "", (Line("Volatile", "volatile_count", "", (sram,)),))
+    total = memory_of(profile, reading.gpu.memory_mib)
+    yield Line(f"{shared}FB Memory Usage", "fb_memory_usage", "", _memory(total, reserved=True))
+    bar1 = reading.mig_bar1(profile)
+    yield Line(f"{shared}BAR1 Memory", "bar1_memory_usage", "", _memory(bar1, reserved=False))
+
+
+def _memory(total: int | None, *, reserved: bool) -> tuple[Line, ...]:
+    size = NA if total is None else f"{total} MiB"
+    none = NA if total is None else "0 MiB"
+    kept = (Line("Reserved", "reserved", none),) if reserved else ()
+    return (Line("Total", "total", size), *kept, Line("Used", "used", none), Line("Free", "free", size))
+
+
+def _clock_lines(reading: Reading) -> Iterator[Line]:
+    """The memory's clock, and the clocks of the GPU beside it, from the fastest down."""
+    clocks = [Line("", "supported_graphics_clock", f"{clock} MHz") for clock in reading.graphics_clocks]
+    if clocks and reading.model.memory_mhz:
+        memory = Line("", "value", f"{reading.model.memory_mhz} MHz")
+        yield Line("", "supported_mem_clock", "", (memory, *clocks))
 
 
 @cache
@@ -79,14 +122,14 @@ def _template() -> tuple[Line, ...]:
 
 
 def _depth(row: str) -> int:
-    """Two blanks a level; a row without a label has one blank before its bar."""
+    """Two blanks a level; a row without a label may have one more before its bar."""
     return (len(row) - len(row.lstrip(" "))) // 2
 
 
 def _nested(rows: list[tuple[int, str]], depth: int) -> Iterator[Line]:
     starts = [place for place, (level, _) in enumerate(rows) if level == depth]
     for start, end in pairwise([*starts, len(rows)]):
-        label, tag, value = (rows[start][1].removeprefix("  " * depth) + " ").split("|")
+        label, tag, value, drivers = f"{rows[start][1].removeprefix('  ' * depth)} ||".split("|")[:4]
         # The vendor's own label of the memory's power ends in a blank.
         below = tuple(_nested(rows[start + 1 : end], depth + 1))
-        yield Line(label[:-1], tag.strip(), value.strip(), below)
+        yield Line(label[:-1], tag.strip(), value.strip(), below, drivers.strip())
