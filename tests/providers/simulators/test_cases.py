@@ -73,3 +73,5 @@ def test_every_case_says_what_real_output_it_is_made_after() -> None:
 def test_the_cases_stand_on_many_public_captures() -> None:
     sources = {line for case in CASES for line in head(case.read_text(), "after").split("; ")}
     assert len(sources) >= 50, sorted(sources)
+    address = r"([a-z0-9-]+\.)+[a-z]+(/| )\S+|tests/\S+"
+    assert [source for source in sorted(sources) if not re.match(address, source)] == []
