@@ -137,6 +137,13 @@ def test_without_nccl_tests_nothing_is_claimed(squad: Squad) -> None:
     assert "not installed" in results[0].seen
 
 
+def test_what_the_lock_has_and_the_node_does_not_is_a_fault(squad: Squad) -> None:
+    found = dict.fromkeys(squad.names, Alone("", parse(""), "7"))
+    results = fabric_gates.within(replace(squad, builds=True), ran(), found, simulated=False)
+    assert {result.status for result in results} == {"fail"}
+    assert "up --full" in results[0].remedy
+
+
 def test_one_gpu_has_no_other_to_talk_to(squad: Squad) -> None:
     workstation = replace(squad, hardware=machines()["rtx4090-workstation"])
     found = {name: Alone("/opt/all_reduce_perf", parse(text(0.0)), "7") for name in squad.names}

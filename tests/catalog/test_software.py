@@ -21,7 +21,7 @@ from clusterwright.spec.software import Distribution, Repository
 CLUSTERS = Path(__file__).parents[2] / "clusters"
 EXAMPLES = [file for file in sorted(CLUSTERS.glob("*.yaml")) if not file.stem.endswith(".lock")]
 PARTS = """
-base controller database compute login rest munge mpi storage-server storage-client
+base controller database compiler compute login rest munge mpi storage-server storage-client
 share-rate monitoring node-exporter containers rdma pull network-boot boot-image firewall lldp directory
 """
 UNKNOWN = {

@@ -281,7 +281,9 @@ def test_traits_are_of_machines() -> None:
     }
     for row in [*table("hardware_rules"), *table("defaults")]:
         kind, _, word = row["trait"].partition(":")
-        assert row["trait"] in {"", "nvswitch", "nvlink5", "nvl72"} or word in words[kind], row["trait"]
+        assert row["trait"] in {"", "nvswitch", "nvlink5", "nvl72", "collective"} or word in words[kind], row[
+            "trait"
+        ]
 
 
 def test_every_rule_speaks_of_releases() -> None:

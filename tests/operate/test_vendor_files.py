@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from clusterwright.bundle.archives import Files
+from clusterwright.catalog.archives import with_digest
 from clusterwright.event import Event
 from clusterwright.finding import Finding, Refused
 from clusterwright.operate.archives import gather as gathering
@@ -263,3 +264,23 @@ def test_a_single_file_is_held_against_its_signature(vendor: Vendor, ring: Path,
     sign(ring, file, VENDOR, ".asc")
     [[one]] = gather(of_nodes(handoff, [(name, X86)]), tmp_path / "keys", lambda _: None).files.values()
     assert (one.package, package_store().file(one.sha256).read_bytes()) == ("mount-s3", b"mount-s3")
+
+
+def test_a_source_is_held_against_the_digest_that_its_address_carries(vendor: Vendor, tmp_path: Path) -> None:
+    """As what a lab plays does; without one it is the digest of the catalog."""
+    name, known = "nccl-tests-2.17.6", "nccl-tests-2.17.6.tar.gz"
+    (vendor.folder / known).write_bytes(b"source")
+    digest = sha256_of(vendor.folder / known)
+
+    def asked(url: str) -> Any:
+        return of_nodes(
+            vendor.handoff(("nccl-tests",), name, url=url, key_url="", fingerprint=None), [(name, X86)]
+        )
+
+    with pytest.raises(Refused) as raised:
+        gather(asked(f"{vendor.url}/"), tmp_path / "keys", lambda _: None)
+    assert raised.value.findings[0].code == "CW8296"
+    [[one]] = gather(
+        asked(with_digest(f"{vendor.url}/", digest)), tmp_path / "keys", lambda _: None
+    ).files.values()
+    assert (one.name, one.package, one.sha256) == (known, "nccl-tests", digest)

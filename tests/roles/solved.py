@@ -31,7 +31,7 @@ site: {site}
 pools:
   controller: {{roles: [controller, login], machine: {small}, {one}}}
   gpu: {{roles: compute, machine: {machine}, {two}, ansible_roles: {roles}}}
-software: {{distribution: {distribution}, versions: {versions}, containers: {containers}}}
+software: {{distribution: {distribution}, versions: {versions}, containers: {containers}, mirror: {mirror}}}
 {more}
 """
 _SMALL = {"aws": "m7i.2xlarge", "gcp": "n2-standard-8", "onprem": "generic-x86-16c"}
@@ -46,6 +46,7 @@ def handoff(
     provider: str = "onprem",
     containers: bool = False,
     roles: str = "{}",
+    mirror: str = "null",
 ) -> Handoff:
     own = provider == "onprem"
     text = _TEXT.format(
@@ -59,6 +60,7 @@ def handoff(
         containers=str(containers).lower(),
         more=more,
         roles=roles,
+        mirror=mirror,
     )
     spec = loads(text).spec
     lock = answer(asked(Outline(spec, {}), lambda path: Where(path=path)))

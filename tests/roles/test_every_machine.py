@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterwright.bundle.packages import managed
 from clusterwright.catalog.machines import machines
 
 from . import solved
@@ -18,5 +19,6 @@ def test_a_node_gets_every_package_of_its_lock(machine: str) -> None:
     node = solved.compute(made)
     asked = {package.partition("=")[0] for package in solved.wanted(made).kind.packages}
     stack = made.software["stacks"].get(node.pool, {})
-    assert {package for row in stack.values() for package in row["packages"]} <= asked
+    assert {package for row in stack.values() for package in managed(row)} <= asked
+    assert all(managed(row) or "nccl-tests" in row["packages"] for row in stack.values())
     assert bool(stack) is bool(machines()[machine].gpus)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from clusterwright.bundle.packages import managed
 from clusterwright.bundle.role import ORDER, roles
 from clusterwright.catalog.fabrics import fabric_of, settings
 from clusterwright.catalog.software import packages
@@ -23,11 +24,12 @@ from . import solved
 
 REPOSITORY = Path(__file__).parents[2]
 NVIDIA = {"kernel", "nvidia_driver", "cuda", "nccl", "dcgm", "gpu_tuning", "gpu_containers", "slurm_gpu"}
+SEVERAL = NVIDIA | {"nccl_tests"}
 MACHINES = {
-    "hgx-h100-8gpu": ("onprem", "debian-13", NVIDIA | {"nvidia_fabric", "rdma"}),
-    "hgx-b200-8gpu": ("onprem", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "rdma"}),
-    "gb200-nvl72-tray": ("onprem", "ubuntu-24.04", NVIDIA | {"nvidia_imex", "rdma"}),
-    "l4-server": ("onprem", "debian-12", NVIDIA),
+    "hgx-h100-8gpu": ("onprem", "debian-13", SEVERAL | {"nvidia_fabric", "rdma"}),
+    "hgx-b200-8gpu": ("onprem", "ubuntu-24.04", SEVERAL | {"nvidia_fabric", "rdma"}),
+    "gb200-nvl72-tray": ("onprem", "ubuntu-24.04", SEVERAL | {"nvidia_imex", "rdma"}),
+    "l4-server": ("onprem", "debian-12", SEVERAL),
     "rtx4090-workstation": ("onprem", "debian-12", NVIDIA),
     "mi300x-8gpu": (
         "onprem",
@@ -35,9 +37,9 @@ MACHINES = {
         {"kernel", "amd_gpu", "nccl", "gpu_tuning", "slurm_gpu", "rdma"},
     ),
     "generic-x86-16c": ("onprem", "debian-12", set()),
-    "p5.48xlarge": ("aws", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "efa"}),
-    "a3-megagpu-8g": ("gcp", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "gpudirect_tcpxo"}),
-    "a4-highgpu-8g": ("gcp", "ubuntu-24.04", NVIDIA | {"nvidia_fabric", "gib", "rdma"}),
+    "p5.48xlarge": ("aws", "ubuntu-24.04", SEVERAL | {"nvidia_fabric", "efa"}),
+    "a3-megagpu-8g": ("gcp", "ubuntu-24.04", SEVERAL | {"nvidia_fabric", "gpudirect_tcpxo"}),
+    "a4-highgpu-8g": ("gcp", "ubuntu-24.04", SEVERAL | {"nvidia_fabric", "gib", "rdma"}),
 }
 OPTIONAL = {"gdrcopy"}
 """Not every catalog of releases brings it along."""
@@ -91,7 +93,7 @@ def test_every_locked_package_and_service_has_its_role(machine: str) -> None:
     named = {unit.name for unit in wanted.units}
     for component, row in handoff.software["stacks"].get("gpu", {}).items():
         if component != "slurm":
-            assert set(row["packages"]) <= installed, component
+            assert set(managed(row)) <= installed, component
             assert set(row["services"]) <= named, component
 
 

@@ -14,6 +14,7 @@ from clusterwright.spec.nodeset import fold
 NODE, FABRIC = "nccl-node", "nccl-fabric"
 REHEARSAL = "a rehearsal on simulated hardware, no performance result"
 _WITHIN = "Look at `nvidia-smi topo -m` and `nvidia-smi nvlink -s`, and whether another program uses the GPUs"
+_BUILD = "Run `clusterwright up --full`: it builds nccl-tests into /opt/nccl-tests/build"
 _BETWEEN = "Look at its cards (`ibstat`, `fi_info -p efa`), its cables and its switch ports"
 
 
@@ -33,6 +34,9 @@ def _within(
             return GateResult(NODE, name, "skip", expected, "other jobs took the idle nodes")
         remedy = "Run `all_reduce_perf` by hand in a job, and look at slurmctld's and slurmd's logs"
         return GateResult(NODE, name, "fail", expected, ran.complaint, remedy, spent)
+    if not mine.program and squad.builds:
+        seen = "no all_reduce_perf, which the lock has"
+        return GateResult(NODE, name, "fail", expected, seen, _BUILD, spent)
     if not mine.program:
         return GateResult(NODE, name, "skip", expected, "nccl-tests is not installed: no all_reduce_perf")
     if len(squad.hardware.gpus) == 1:
@@ -55,7 +59,9 @@ def between(
     if whole.ran.taken and whole.table.bus is None:
         return [GateResult(FABRIC, where, "skip", expected, "other jobs took the idle nodes")]
     if whole.table.worlds > 1:
-        seen = "nccl-tests is built without MPI: every process ran for itself"
+        seen = (
+            "every process ran for itself: nccl-tests without MPI, or Slurm without PMIx (`srun --mpi=list`)"
+        )
         return [GateResult(FABRIC, where, "skip", expected, seen, seconds=spent)]
     fault = complaint(squad, whole, bound)
     if not fault:

@@ -11,6 +11,7 @@ from clusterwright.accept import jobs
 from clusterwright.accept.home import Token
 from clusterwright.accept.nccl_text import Table, parse
 from clusterwright.accept.session import Ran, Session, program
+from clusterwright.bundle.facts import treatments
 from clusterwright.catalog.fabrics import fabric_of
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.handoff import Handoff, Node
@@ -35,6 +36,8 @@ class Squad:
     hardware: Hardware
     network: str
     """NCCL's name of the fabric, as jobs are told it; empty where sockets are the fabric."""
+    builds: bool = False
+    """Whether the lock has nccl-tests for them."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,17 +68,22 @@ def squads(handoff: Handoff, groups: Iterable[jobs.Group]) -> list[Squad]:
 
     GPUs that are cut into instances (MIG) reach no other, so NCCL has nothing to say of their nodes.
     """
-    parted: dict[tuple[str, str, str], list[Node]] = {}
+    parted: dict[tuple[str, str, str, bool], list[Node]] = {}
     for group in groups:
         for node in group.nodes:
             stack = handoff.software["stacks"].get(node.pool, {})
             if group.kind == "gpu" and node.gpus and any(name in stack for name in _LIBRARIES):
                 network = fabric_of(traits(handoff.hardware[node.machine]), stack).nccl_net
-                parted.setdefault((group.partition, node.machine, network), []).append(node)
+                key = group.partition, node.machine, network, _builds(handoff, node, stack)
+                parted.setdefault(key, []).append(node)
     return [
-        Squad(partition, tuple(nodes), handoff.hardware[machine], network)
-        for (partition, machine, network), nodes in sorted(parted.items())
+        Squad(partition, tuple(nodes), handoff.hardware[machine], network, builds)
+        for (partition, machine, network, builds), nodes in sorted(parted.items())
     ]
+
+
+def _builds(handoff: Handoff, node: Node, stack: Mapping[str, Any]) -> bool:
+    return "nccl_tests" in stack and treatments(handoff, node).get("nccl_tests") is None
 
 
 def whole(

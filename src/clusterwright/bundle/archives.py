@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any
 
-from clusterwright.catalog.archives import Archive, handed_out
+from clusterwright.catalog.archives import Archive, handed_out, is_source
 from clusterwright.catalog.distributions import distribution
 from clusterwright.handoff import Handoff
 from clusterwright.plan.software.lock import Source
@@ -30,7 +30,10 @@ class PackageFile:
     def package(self) -> str:
         """As dpkg and rpm name their files: `name_version_architecture.deb`, `name-version-release.….rpm`.
 
-        Amazon names some as rpm does whatever they are: `name-version-architecture.deb`."""
+        Amazon names some as rpm does whatever they are: `name-version-architecture.deb`. A source has no
+        release behind its version."""
+        if is_source(self.name):
+            return self.name.rpartition("-")[0]
         as_dpkg = self.name.endswith(".deb") and self.name.count("_") > 1
         return self.name.partition("_")[0] if as_dpkg else self.name.rsplit("-", 2)[0]
 

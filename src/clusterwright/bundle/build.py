@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clusterwright.bundle import generated, shares
+from clusterwright.bundle.built import together
 from clusterwright.bundle.collection import INSTALL, digest
 from clusterwright.bundle.facts import first_controller
 from clusterwright.bundle.kinds import Kinds, placed, preset
@@ -95,6 +96,7 @@ class Bundle:
             accounting=None,
             roles_digest=digest(INSTALL),
             archives=tuple(sorted({one for kind in kinds for one in kind.archives})),
+            nccl_tests=together(kind.nccl_tests for kind in kinds),
         )
 
     def _representatives(self) -> Iterator[Node]:

@@ -13,8 +13,10 @@ INSTALL = (
     "playbooks/install.yml",
     "roles/base/tasks/install.yml",
     "roles/base/tasks/packages.yml",
+    "roles/nccl_tests/tasks/build.yml",
     "plugins/action/node.py",
     "plugins/modules/hold.py",
+    "plugins/modules/nccl_tests.py",
     "plugins/modules/node.py",
     "plugins/module_utils",
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from clusterwright.bundle import directory, repositories, shares
 from clusterwright.bundle.facts import SYSTEM_UID, SYSTEM_USER, instances_of
+from clusterwright.bundle.packages import managed
 from clusterwright.bundle.repositories import Repository
 from clusterwright.bundle.wanted import WantedUser
 from clusterwright.catalog import gpu_health, software
@@ -80,7 +81,7 @@ def vendors(
         row = asdict(transport)
         yield from manager.files(Repository(transport.package, row, None, texts.get(transport.key_url)))
     for component, row in sorted(stack.items()):
-        yield from manager.pins(component, row["packages"])
+        yield from manager.pins(component, managed(row))
 
 
 def modules(stack: Mapping[str, Any]) -> Iterator[NodeFile]:
@@ -179,7 +180,7 @@ def node_json(handoff: Handoff, node: Node, units: tuple[str, ...], stack: Mappi
         "lnet": shares.interfaces(handoff, node),
         "units": units,
         "packages": repositories.package_format(handoff),
-        "stack": stack,
+        "stack": {name: {**row, "packages": managed(row)} for name, row in stack.items()},
         "images": {
             name: found
             for name, row in stack.items()

@@ -9,6 +9,7 @@ from typing import Any
 
 from clusterwright.bundle import generated, shares, signing
 from clusterwright.bundle.archives import taken
+from clusterwright.bundle.built import nccl_tests
 from clusterwright.bundle.collection import digest
 from clusterwright.bundle.facts import facts, roles_of, stack_of, treatments, values
 from clusterwright.bundle.packages import held_by, packages_of, packages_of_roles
@@ -105,6 +106,7 @@ class Kinds:
             accounting=generated.accounting(self._handoff) if "slurm_database" in named else None,
             roles_digest=digest(),
             archives=taken(self._handoff, self._handoff.hardware[node.machine].architecture, installed),
+            nccl_tests=nccl_tests(self._handoff, node, installed),
         )
 
     def _observed(self, node: Node, site: _Roles) -> Kind | None:

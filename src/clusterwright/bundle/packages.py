@@ -8,6 +8,7 @@ from typing import Any
 from clusterwright.bundle.facts import stack_of
 from clusterwright.bundle.repositories import package_format
 from clusterwright.bundle.role import Facts, Role, holds
+from clusterwright.catalog.archives import builds
 from clusterwright.catalog.distributions import Format, distribution
 from clusterwright.handoff import Handoff, Node
 
@@ -43,9 +44,14 @@ def packages_of_roles(handoff: Handoff, node: Node, facts: Facts, roles: Iterabl
         f"{package}={version}" if version else package
         for role in roles
         for component in role.components_in(stack, facts)
-        for package, version in stack[component["name"]]["packages"].items()
+        for package, version in managed(stack[component["name"]]).items()
     )
     return {*names, *locked}
+
+
+def managed(row: Mapping[str, Any]) -> Mapping[str, str | None]:
+    """Packages of a component that a package manager installs: what is built from a source is none."""
+    return {} if builds(row["repository"] or "") else row["packages"]
 
 
 def held_by(installed: Mapping[str, Any], format: Format) -> tuple[str, ...]:

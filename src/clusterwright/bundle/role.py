@@ -35,6 +35,7 @@ ORDER = (
     "amd_gpu",
     "cuda",
     "nccl",
+    "nccl_tests",
     "gib",
     "gpudirect_tcpxo",
     "gdrcopy",

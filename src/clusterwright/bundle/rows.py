@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from clusterwright.bundle.archives import PackageFile, told
+from clusterwright.bundle.built import Build
 from clusterwright.bundle.wanted import Kind, Wanted, WantedFile
 
 _LATE = {"node_gate", "slurm_compute", "slurm_login", "slurm_rest", "monitoring"}
@@ -45,7 +47,12 @@ def variables(kind: Kind, packages: Sequence[PackageFile] = ()) -> Mapping[str, 
         "clusterwright_left_people": list(kind.left_people),
         "clusterwright_accounting": kind.accounting or {},
         **({"clusterwright_package_files": told(packages)} if packages else {}),
+        **({"clusterwright_nccl_tests": _told(kind.nccl_tests)} if kind.nccl_tests else {}),
     }
+
+
+def _told(build: Build) -> Mapping[str, Any]:
+    return {**asdict(build), "capabilities": list(build.capabilities)}
 
 
 def groups(roles: Iterable[str], pool: str) -> list[str]:
@@ -58,6 +65,7 @@ def question(wanted: Wanted | Kind) -> Mapping[str, Any]:
     kind = wanted.kind if isinstance(wanted, Wanted) else wanted
     return {
         **({"observed": question(kind.observed)} if kind.observed else {}),
+        **({"nccl_tests": _told(kind.nccl_tests)} if kind.nccl_tests else {}),
         **({"firewall": True} if "firewall" in kind.roles else {}),
         **({"left_people": kind.left_people} if kind.left_people else {}),
         "files": looked_at(wanted.files),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from clusterwright.bundle.built import Build
 from clusterwright.catalog.distributions import Format
 
 
@@ -86,6 +87,7 @@ class Kind:
     """Logins that the site keeps itself."""
     archives: tuple[tuple[str, str], ...] = ()
     """Vendors' archives, each with its architecture, that packages come from which no repository has."""
+    nccl_tests: Build | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -103,6 +105,7 @@ class Kind:
                 **({"observed": self.observed.digest} if self.observed else {}),
                 **({"left": (self.left_files, self.left_people)} if self.left_files else {}),
                 **({"archives": self.archives} if self.archives else {}),
+                **({"nccl_tests": asdict(self.nccl_tests)} if self.nccl_tests else {}),
             }
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Protocol
@@ -11,6 +11,8 @@ from clusterwright.catalog.distributions import Format
 from clusterwright.catalog.repositories import installable
 from clusterwright.catalog.table import DATA, rows
 
+_SOURCE = ".tar.gz"
+_OWN_DIGEST = "#sha256="
 _MACHINES = {"x86_64": "x86_64", "arm64": "aarch64"}
 """Of an architecture, as `uname -m` says it."""
 
@@ -34,10 +36,33 @@ class Archive:
     source: str
     date: str
 
+    @property
+    def is_source(self) -> bool:
+        """What nodes build programs from, and install no package of."""
+        return not self.folder and is_source(self.files[0])
+
     def members(self, architecture: str) -> tuple[str, ...]:
         """Patterns of the members that nodes of an architecture need."""
         folder = self.folder.format(machine=_MACHINES[architecture])
         return tuple(f"{folder}/{name}" for name in self.files)
+
+
+def is_source(file_name: str) -> bool:
+    return file_name.endswith(_SOURCE)
+
+
+def builds(repository: str) -> bool:
+    """Whether what comes from there is built on nodes: no package manager knows it."""
+    return any(one.is_source and fnmatchcase(repository, one.repository) for one in archives())
+
+
+def plain(url: str) -> str:
+    """The address without the digest that it may carry, as those of what a lab plays do."""
+    return url.partition(_OWN_DIGEST)[0]
+
+
+def with_digest(url: str, sha256: str) -> str:
+    return f"{url}{_OWN_DIGEST}{sha256}"
 
 
 @cache
@@ -90,5 +115,7 @@ def handed_out(
     if installable(address.url, address.suite, has_key=has_key, packages=packages):
         return None
     found = archive(name, distribution, architecture)
+    if found and found.sha256 and (own := address.url.partition(_OWN_DIGEST)[2]):
+        found = replace(found, sha256=own)
     verified = found and (found.sha256 or (found.signature and has_key and address.fingerprint))
     return found if verified else None

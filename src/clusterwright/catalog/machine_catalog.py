@@ -26,6 +26,8 @@ class GpuModel:
     tdp_watts: int | None
     mig: str
     """Family whose MIG profiles it has; empty where it has none, or no source tells which."""
+    compute_capability: str
+    """What CUDA's compiler builds for, as `9.0`; empty where CUDA does not run, or no source tells it."""
     source: str
     date: str
 
@@ -113,6 +115,7 @@ def _gpu_model(row: Row) -> GpuModel:
         memory_mib=whole(row["memory_mib"]),
         tdp_watts=whole(row["tdp_watts"]),
         mig=row.get("mig", ""),
+        compute_capability=row.get("compute_capability", ""),
         source=row["source"],
         date=row["date"],
     )

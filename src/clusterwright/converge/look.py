@@ -125,6 +125,23 @@ def versions(packages: list[str]) -> dict[str, str]:
     return dict(package.partition("=")[::2] for package in packages)
 
 
+def differing_build(wanted: dict[str, Any] | None) -> dict[str, str]:
+    """What this node builds by itself, as a package that is not there, or is there for other GPUs."""
+    if not wanted:
+        return {}
+    try:
+        with open("/opt/nccl-tests/build/built.json", encoding="utf-8") as stream:
+            there = json.load(stream)
+        had, needs = set(there["capabilities"]), set(wanted["capabilities"])
+        fits = had == needs or bool(needs and needs <= had)
+        same = there["version"] == wanted["version"] and wanted["cuda"] in ("", there["cuda"])
+        whole = os.access("/opt/nccl-tests/build/all_reduce_perf", os.X_OK)
+        is_now = f"{there['version']} for CUDA {there['cuda']} and {' '.join(sorted(had))}".strip()
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"nccl-tests": ""}
+    return {} if fits and same and whole else {"nccl-tests": is_now if whole else ""}
+
+
 def drift_of_packages(packages: list[str], differing: dict[str, str]) -> list[str]:
     wanted = versions(packages)
     return [
@@ -305,14 +322,19 @@ def observed(wanted: dict[str, Any], of: Debs | Rpms) -> list[str]:
 def look(wanted: dict[str, Any]) -> dict[str, object]:
     of = Rpms() if wanted["package_format"] == "rpm" else Debs()
     differing = differing_packages(wanted["packages"], of)
+    built = differing_build(wanted.get("nccl_tests"))
     loose = loose_packages(wanted["held"], differing, of)
     drift = drift_of_all(wanted, differing)
     return {
         "digest": applied(),
         "stack": stack(),
-        "drift": [*drift, *(f"package {name}: an upgrade may move it" for name in loose)],
+        "drift": [
+            *drift,
+            *(f"package {name}: an upgrade may move it" for name in loose),
+            *(f"{name}: is {is_now or 'not built'}" for name, is_now in built.items()),
+        ],
         "observed": observed(wanted["observed"], of) if "observed" in wanted else [],
-        "packages": differing,
+        "packages": {**differing, **built},
         "loose": loose,
         "newer": newer_packages(wanted["packages"], differing, of),
         "since_boot": installed_since_boot(wanted["packages"], of),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from clusterwright.catalog.archives import builds
 from clusterwright.plan.model import Mirror
 from clusterwright.plan.software.lock import DISTRIBUTION, Lock, Locked, Source
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 MIRROR = "mirror"
 """The name of the one repository that stands for all of the vendors'."""
+SOURCES = "sources"
+"""The folder of a mirror with what nodes build."""
 
 
 def software_section(plan: ClusterPlan) -> dict[str, Any]:
@@ -81,8 +85,19 @@ def _mirror(plan: ClusterPlan) -> Mirror | None:
     """A site's own comes first: what the lab simulates is in no other."""
     of_site = next((site.ground.mirror for site in plan.sites if site.ground.mirror), None)
     own = plan.spec.software.mirror
-    described = Mirror(own.url, own.suite, tuple(own.components), own.key) if own else None
-    return of_site or described
+    if of_site or own is None:
+        return of_site
+    sources = _sources(plan.lock, own.url)
+    return Mirror(own.url, own.suite, tuple(own.components), own.key, sources)
+
+
+def _sources(lock: Lock, mirror: str) -> Mapping[str, Mapping[str, Source]]:
+    """What nodes build is no package: a mirror has it in a folder beside them."""
+    return {
+        name: {one: replace(row, url=f"{mirror.rstrip('/')}/{SOURCES}/") for one, row in rows.items()}
+        for name, rows in lock.repositories.items()
+        if builds(name)
+    }
 
 
 def _stacks(lock: Lock, mirror: Mirror | None) -> dict[str, Any]:
@@ -136,4 +151,5 @@ def _mirrored(lock: Lock, mirror: Mirror) -> dict[str, Any]:
 
 
 def _is_in(mirror: Mirror, row: Locked) -> bool:
-    return row.repository != DISTRIBUTION and row.repository not in mirror.beside
+    elsewhere = row.repository in mirror.beside or builds(row.repository or "")
+    return row.repository != DISTRIBUTION and not elsewhere

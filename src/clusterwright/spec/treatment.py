@@ -26,6 +26,7 @@ AnsibleRole = Literal[
     "mig",
     "monitoring",
     "nccl",
+    "nccl_tests",
     "network_boot",
     "nvidia_driver",
     "nvidia_fabric",

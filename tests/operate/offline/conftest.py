@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
         name.partition("=")[0]
         for transaction in transactions(subject_of(lock_of(Source("", "", (), "", None))).handoff)
         for name in transaction.packages
-    } | {*BOOTS, "apt"}
+    } | {*BOOTS, "apt", "g++", "make"}
     needs = {"chrony": "libtime (>= 1)", "nvidia-open": ""}
     small = [Small(name, depends=needs.get(name, "")) for name in sorted(wanted - {"nvidia-open"})]
     small += [Small("libtime"), Small("libc", essential=True), Small("libnever"), Small("firmware-gpu")]

@@ -9,8 +9,11 @@ import pytest
 from archives import World, codes, lock_of, manifest, packages, subject_of
 from small_world import Small
 
+from clusterwright.catalog.archives import with_digest
 from clusterwright.operate.offline.collect import collect
+from clusterwright.operate.offline.store import sha256_of
 from clusterwright.plan.software.lock import Lock, Locked, Source
+from clusterwright.providers.lab.vendor.source import build_source
 from signed_archive import published
 
 EFA = "efa-installer-1.51.0"
@@ -63,3 +66,15 @@ def test_an_archive_that_another_signed_gives_nothing(made: World, source: Sourc
     assert manifest(collected)["missing"] == ["efa"]
     assert "efa" not in packages(collected)
     assert "chrony" in packages(collected)
+
+
+def test_what_nodes_build_lies_beside_the_packages(made: World, tmp_path: Path) -> None:
+    file = build_source("nccl-tests-2.17.6.tar.gz", tmp_path / "vendor")
+    address = with_digest(f"{file.parent.as_uri()}/", sha256_of(file))
+    tests = Locked("2.17.6", "", {"nccl-tests": "2.17.6"}, (), (), "nccl-tests-2.17.6", None, ())
+    sources = {"nccl-tests-2.17.6": {"x86_64": Source(address, "", (), "", None)}}
+    of = replace(lock_of(made.source), repositories=sources, pools={"gpu": {"nccl_tests": tests}})
+    collected = collect(subject_of(of), made.wishes(tmp_path / "site"), lambda _: None)
+    assert not collected.findings
+    assert (collected.folder / "sources" / file.name).read_bytes() == file.read_bytes()
+    assert "nccl-tests" not in (collected.folder / "Packages").read_text()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from clusterwright.bundle.archives import Taken, archive_of, source_of
-from clusterwright.catalog.archives import Archive, handed_out
+from clusterwright.catalog.archives import Archive, handed_out, plain
 from clusterwright.catalog.distributions import distribution
 from clusterwright.handoff import Handoff
 from clusterwright.plan.software.lock import Lock, Source
@@ -27,7 +27,8 @@ class Asked:
     @property
     def url(self) -> str:
         """Of the one file that is fetched."""
-        return self.source.url if self.archive.folder else f"{self.source.url}{self.archive.files[0]}"
+        url = plain(self.source.url)
+        return url if self.archive.folder else f"{url}{self.archive.files[0]}"
 
     @property
     def patterns(self) -> tuple[str, ...]:

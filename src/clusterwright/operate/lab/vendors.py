@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from clusterwright.catalog.archives import Archive, archive
+from clusterwright.catalog.archives import Archive, archive, builds, with_digest
 from clusterwright.operate.offline.signing import fingerprints
+from clusterwright.operate.offline.store import sha256_of
 from clusterwright.plan.model import Mirror
 from clusterwright.plan.rehearsal import DISTRIBUTION as BOOTED
 from clusterwright.plan.software import DISTRIBUTION, Lock
@@ -18,6 +19,7 @@ from clusterwright.providers.lab.vendor.archive import build_archive
 from clusterwright.providers.lab.vendor.contents import Wanted, packages
 from clusterwright.providers.lab.vendor.package import VendorPackage
 from clusterwright.providers.lab.vendor.repository import KEY_FILE, build
+from clusterwright.providers.lab.vendor.source import build_source
 
 VENDOR_FOLDER = "/run/simulated-vendors"
 """Where a node sees the repositories of simulated packages."""
@@ -32,7 +34,10 @@ def simulated_vendors(lock: Lock, home: LabHome) -> Mirror | None:
     wanted = vendors_packages(lock)
     if not wanted:
         return None
-    beside = {name: _played(lock, name, home) for name in sorted(_signed_archives(lock))}
+    beside = {
+        **{name: _played(lock, name, home) for name in sorted(_signed_archives(lock))},
+        **{name: _played_source(lock, name, home) for name in sorted(lock.repositories) if builds(name)},
+    }
     handed_out = {one for name in beside for one in _of(lock, name)}
     made = build(packages(set(wanted) - handed_out, host_architecture()), home.vendor, home.vendor_key)
     return Mirror(f"file:{VENDOR_FOLDER}/{made.name}", "/", (), str(made / KEY_FILE), beside)
@@ -92,6 +97,17 @@ def _played(lock: Lock, name: str, home: LabHome) -> Mapping[str, Source]:
     suffix = next(iter(known.values())).signature
     file = build_archive(file_name, members, home.vendor, home.vendor_key, suffix)
     return {architecture: _source(file) for architecture in known}
+
+
+def _played_source(lock: Lock, name: str, home: LabHome) -> Mapping[str, Source]:
+    """A source of the vendor's name, whose own digest stands in its address."""
+    found = {one: archive(name, lock.distribution, one) for one in lock.repositories[name]}
+    made = {one.files[0]: build_source(one.files[0], home.vendor) for one in found.values() if one}
+    return {
+        architecture: Source(with_digest(f"{file.parent.as_uri()}/", sha256_of(file)), "", (), "", None)
+        for architecture, one in found.items()
+        if one and (file := made[one.files[0]])
+    }
 
 
 def _place(patterns: Iterable[str], package: VendorPackage) -> str:

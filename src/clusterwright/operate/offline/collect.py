@@ -14,6 +14,7 @@ from clusterwright.catalog.distributions import Distribution, distribution
 from clusterwright.event import Event, Report
 from clusterwright.finding import Finding, Refused, Where, refuse
 from clusterwright.handoff import Handoff
+from clusterwright.handoff.software import SOURCES
 from clusterwright.operate.archives.gather import gather
 from clusterwright.operate.home import write_atomically
 from clusterwright.operate.offline import origins, suites, wheels
@@ -182,6 +183,10 @@ def _handed_out(work: _Work, architecture: str) -> Iterator[Origin]:
             work.find(refused.findings)
             continue
         files = {file.name: Path(packages.store / file.sha256) for file in packages.files[asked.taken]}
+        if asked.archive.is_source:
+            for file_name, file in files.items():
+                work.contents.files[f"{SOURCES}/{file_name}"] = work.store.take(file)
+            continue
         name = asked.taken[0]
         yield origins.of_files(name, files, work.cache / architecture / "handed-out" / name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from clusterwright.catalog.gpu_health import RDMA_KINDS
 from clusterwright.catalog.hardware import Hardware
 from clusterwright.catalog.machines import gpu_models
 
@@ -38,6 +39,9 @@ def _traits(hardware: Hardware) -> Iterator[str]:
     yield from (f"gpu:{name}" for name, model in gpu_models().items() if model.model == hardware.gpu_model)
     yield f"vendor:{hardware.gpu_vendor}"
     yield f"generation:{hardware.gpu_generation}"
+    several = len(hardware.gpus) > 1 or any(nic.kind in RDMA_KINDS for nic in hardware.nics)
+    if hardware.gpu_vendor == "nvidia" and several:
+        yield "collective"
     domain = hardware.nvlink_domain or 1
     if hardware.gpu_vendor == "nvidia" and _NVSWITCH_GPUS <= domain < _RACK_GPUS:
         yield "nvswitch"

@@ -83,9 +83,6 @@ def install(root: Path) -> None:
     programs = package / "simulated"
     for name in ("attach", "nvidia-smi", "nvml"):
         place(root, f"{PROGRAMS}/{name}", (programs / name).read_text(), 0o755)
-    # NVIDIA packages no nccl-tests: images bring them, and so does the lab's.
-    launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', '"all_reduce_perf"')
-    place(root, "/opt/nccl-tests/build/all_reduce_perf", launcher, 0o755)
     # Over real ones: rates and the firmware follow the simulated state, and some images cannot be had.
     for name in ("fio", "ib_write_bw", "mokutil", "podman"):
         launcher = (programs / "nvidia-smi").read_text().replace('"nvidia-smi"', f'"{name}"')
