@@ -69,7 +69,9 @@ import shutil
 
 from ansible.module_utils.basic import AnsibleModule
 
-LINK, STAMP, BUILDING = "build", "built.json", ".building"
+LINK = "build"
+STAMP = "built.json"
+BUILDING = ".building"
 NEEDED = "all_reduce_perf"
 COMPILERS = ("/usr/bin", "/usr/lib64/openmpi/bin", "/opt/amazon/openmpi/bin")
 MOST_JOBS = 16

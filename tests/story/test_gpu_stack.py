@@ -11,6 +11,7 @@ from . import example_jobs
 from .ground import DESCRIPTION, Desk
 
 pytestmark = pytest.mark.lab
+BUILT = "/opt/nccl-tests/build"
 OLD, NEW = "595.58.03", "595.91.07"
 KERNEL = "6.12.117"
 WISH = (
@@ -47,6 +48,26 @@ def test_what_is_locked_is_what_runs(desk: Desk) -> None:
     assert desk.on("gpu-001", VERSION).split() == [OLD]
     held = desk.on("gpu-001", "apt-mark showhold").split()
     assert {"nvidia-driver-cuda", "nvidia-fabricmanager", "libnccl2", "gdrdrv-dkms"} <= set(held)
+
+
+def test_jobs_make_one_world_of_a_program_that_was_built_here(desk: Desk) -> None:
+    """With the distribution's MPI: a real program beside the simulated ones of nccl-tests."""
+    program = f"{BUILT}/mpi_world_perf"
+    ranks = desk.as_user("srun", "--nodes=2", "--ntasks=4", "--gres=gpu:1", program).splitlines()
+    assert sorted(ranks) == [f"rank {n} of 4 on gpu-00{n // 2 + 1}" for n in range(4)]
+    alone = desk.as_user("srun", "--mpi=none", "--nodes=2", "--ntasks=2", "--gres=gpu:1", program)
+    assert alone.count("rank 0 of 1") == 2
+
+
+def test_what_a_node_built_is_looked_at_and_built_again(desk: Desk) -> None:
+    stamp = f"{BUILT}/built.json"
+    before = desk.on("gpu-002", f"cat {stamp}")
+    assert json.loads(before) == {"version": "2.17.6", "cuda": "13", "capabilities": ["9.0"]}
+    desk.on("gpu-002", f"rm {BUILT}/all_reduce_perf")
+    nodes = desk.outcome("up", "cluster.yaml")["nodes"]
+    assert [name for name, node in nodes.items() if node["tasks"]] == ["gpu-002"]
+    assert nodes["gpu-002"]["drift"] == ["nccl-tests: is not built"]
+    assert desk.on("gpu-002", f"cat {stamp}") == before
 
 
 def test_a_release_that_nobody_reviewed_is_seen_and_not_taken(desk: Desk) -> None:
