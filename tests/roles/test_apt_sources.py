@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from clusterwright.bundle.repositories import Apt, Repository
 from clusterwright.handoff import Handoff
 
 from . import solved
+from .test_debs_module import build, listed
 
 FOLDER = "/etc/apt/sources.list.d/"
 OWN = "slurm_repository: {url: https://packages.example.internal/slurm, key: keys/site.asc}"
@@ -50,3 +56,41 @@ def _files(made: Handoff) -> dict[str, str]:
     keys = {row["key_url"]: "key\n" for row in rows if row["key_url"]}
     wanted = solved.bundle(made, keys).wanted(solved.compute(made))
     return {file.path: file.content or "" for file in wanted.files}
+
+
+def test_what_belongs_to_others_is_not_taken_from_a_vendor(tmp_path: Path) -> None:
+    archive, state = tmp_path / "archive", tmp_path / "state"
+    for name in ("mft", "kernel-mft-dkms", "cuda-toolkit"):
+        build(archive, name, "1", "")
+    listed(archive)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(archive))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        row = {"url": url, "suite": "./", "components": [], "key_url": "https://vendor.example/key"}
+        files = {file.path: file.content for file in Apt().files(Repository("nvidia-cuda", row, None, "key"))}
+        preferences = tmp_path / "preferences"
+        preferences.mkdir()
+        [pins] = [text for path, text in files.items() if path.startswith("/etc/apt/preferences.d/")]
+        (preferences / "pins").write_text(pins)
+        (tmp_path / "sources.list").write_text(f"deb [trusted=yes] {url} ./\n")
+        (state / "lists/partial").mkdir(parents=True)
+        (state / "status").touch()
+        options = {
+            "Dir::Etc::sourcelist": tmp_path / "sources.list",
+            "Dir::Etc::sourceparts": tmp_path / "none",
+            "Dir::Etc::preferencesparts": preferences,
+            "Dir::State": state,
+            "Dir::State::status": state / "status",
+            "Dir::Cache": tmp_path,
+            "APT::Sandbox::User": "",
+        }
+        words = [f"--option={name}={value}" for name, value in options.items()]
+        subprocess.run(["apt-get", *words, "update"], check=True, capture_output=True)
+        server.shutdown()
+    asked = ["apt-cache", *words, "policy", "mft", "kernel-mft-dkms", "cuda-toolkit"]
+    told = subprocess.run(
+        asked, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
+    )
+    candidates = [line.split()[1] for line in told.stdout.splitlines() if "Candidate:" in line]
+    assert candidates == ["(none)", "(none)", "1"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from clusterwright.catalog.distributions import Format, distribution
+from clusterwright.catalog.exclusions import excluded
 from clusterwright.catalog.repositories import installable
 from clusterwright.catalog.rpm_repositories import rpm_repositories
 from clusterwright.catalog.transports import transport_of
@@ -16,6 +17,7 @@ from clusterwright.render.file import NodeFile
 
 _BEFORE_ALL_OTHERS = 10
 """dnf's default is 99, and of a package that two repositories have it sees that of the lower number only."""
+_HOST = re.compile(r"[a-z+]+://([^/:]+)")
 _TRANSPORTS = "/etc/clusterwright/apt-transports"
 """Where the module `debs` looks for what it installs before it reads all sources."""
 
@@ -73,6 +75,9 @@ class Apt:
         yield NodeFile(f"/etc/apt/sources.list.d/clusterwright-{repository.name}.sources", text, ())
         if transport := transport_of(row["url"]):
             yield NodeFile(f"{_TRANSPORTS}/{transport.scheme}", f"{transport.package}\n", ())
+        if (others := excluded(repository.name)) and (host := _HOST.match(row["url"])):
+            pin = f'Package: {" ".join(others)}\nPin: origin "{host[1]}"\nPin-Priority: -1\n'
+            yield NodeFile(f"/etc/apt/preferences.d/clusterwright-not-from-{repository.name}", pin, ())
 
     def pins(self, component: str, packages: Mapping[str, str | None], /) -> Iterator[NodeFile]:
         pins = "\n".join(
@@ -108,6 +113,7 @@ class Dnf:
             "priority": _BEFORE_ALL_OTHERS,
             "metadata_expire": "1h",
             "skip_if_unavailable": 0,
+            "excludepkgs": " ".join(excluded(repository.name)),
             "module_hotfixes": int(bool(signs and signs.ignores_modules)) or None,
         }
         lines = [f"{name}={value}\n" for name, value in fields.items() if value not in (None, "")]
