@@ -167,11 +167,14 @@ def compile_(module: AnsibleModule, work: str, source: str, capabilities: list) 
         numbers = [one.replace(".", "") for one in capabilities]
         gpus = " ".join(f"-gencode=arch=compute_{one},code=sm_{one}" for one in numbers)
         words.append(f"NVCC_GENCODE={gpus}")
-    done, out, error = module.run_command(
-        ["make", f"--jobs={min(os.cpu_count() or 1, MOST_JOBS)}", *words],
-        cwd=source,
-        environ_update={"LC_ALL": "C.UTF-8", "LD_RUN_PATH": f"{libraries}:{toolkit}/lib64"},
-    )
+    surroundings = {
+        "LC_ALL": "C.UTF-8",
+        "LD_RUN_PATH": f"{libraries}:{toolkit}/lib64",
+        # Open MPI 4 has bindings of C++, which are in a library that the source does not link (mpi.h).
+        "NVCC_APPEND_FLAGS": "-DOMPI_SKIP_MPICXX",
+    }
+    jobs = f"--jobs={min(os.cpu_count() or 1, MOST_JOBS)}"
+    done, out, error = module.run_command(["make", jobs, *words], cwd=source, environ_update=surroundings)
     if done:
         said = "\n".join((out + error).splitlines()[-LINES:])
         module.fail_json(msg=f"{module.params['archive']} cannot be built here:\n{said}", rc=done)
