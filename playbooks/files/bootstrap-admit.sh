@@ -32,12 +32,12 @@ with_apt() {
   LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
 }
 
-fetch_lists() { # apt waits for dpkg's lock, but not for that of the lists: what a killed run began may go on
+patiently() { # neither apt waits for the lock of its lists nor dpkg for its own: what a killed run began may go on
   tries=60
-  until told=$(with_apt update 2>&1); do
+  until told=$("$@" 2>&1); do
     tries=$((tries - 1))
     case $told in
-      *lists/lock*) [ "$tries" -gt 0 ] && sleep 5 && continue ;;
+      *lists/lock* | *"locked by "*) [ "$tries" -gt 0 ] && sleep 5 && continue ;;
     esac
     echo "$told"
     return 1
@@ -49,8 +49,8 @@ install_packages() {
     # Lists that are there may do; without any, or with old ones, they are fetched once. A dpkg that was killed
     # has to end first.
     with_apt --no-install-recommends install "$@" || {
-      dpkg --force-confdef --force-confold --configure --pending </dev/null || true
-      fetch_lists && with_apt --no-install-recommends install "$@"
+      LC_ALL=C patiently dpkg --force-confdef --force-confold --configure --pending </dev/null || true
+      patiently with_apt update && with_apt --no-install-recommends install "$@"
     }
   elif command -v dnf >/dev/null; then
     dnf -q -y --setopt=install_weak_deps=False install "$@"

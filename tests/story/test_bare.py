@@ -112,7 +112,7 @@ def test_killed_in_the_middle_the_next_run_finishes_and_the_others_have_their_fi
     floor.on("box1", "touch /var/lib/dpkg/updates/0000")  # as a dpkg leaves it that was killed
     desk.kill(desk.until('"changed"', *words))
     outcome = last(desk.run(*words, code=1))["outcome"]
-    assert codes(outcome) == {"box2": "CW8176", "box3": "CW8178"}
+    assert codes(outcome) == {"box2": "CW8176", "box3": "CW8178"}, outcome["findings"]
     assert {name for name, node in outcome["nodes"].items() if node["status"] in ("ok", "changed")} == {
         "head",
         "box1",
