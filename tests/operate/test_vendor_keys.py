@@ -51,7 +51,9 @@ def test_the_key_of_what_brings_a_way_of_fetching_is_asked_for_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published: tuple[Path, str]
 ) -> None:
     file, fingerprint = published
-    known = {"ar+https": replace(transports()["ar+https"], key_url=file.as_uri(), fingerprint=fingerprint)}
+    transport = transports()["ar+https"]
+    played = replace(transport.repository, key_url=file.as_uri(), fingerprint=fingerprint)
+    known = {"ar+https": replace(transport, repository=played)}
     monkeypatch.setattr("clusterwright.catalog.transports.transports", lambda: known)
     made = handoff("", None)
     assert texts(made, tmp_path) == {}

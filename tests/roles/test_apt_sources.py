@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clusterwright.bundle.repositories import Apt, Repository
+from clusterwright.catalog.transports import transports
 from clusterwright.handoff import Handoff
 
 from . import solved
@@ -42,8 +43,9 @@ def test_apt_reads_every_source_of_a_node_and_trusts_each_by_a_key(
         assert keyring in wanted, path
         scheme = next(line.split()[1] for line in text.splitlines() if line.startswith("URIs:")).split(":")[0]
         if scheme not in ("http", "https"):
-            package = wanted[f"/etc/clusterwright/apt-transports/{scheme}"].strip()
-            assert f"{FOLDER}clusterwright-{package}.sources" in sources
+            transport = transports()[scheme]
+            assert wanted[f"/etc/clusterwright/apt-transports/{scheme}"] == f"{transport.package}\n"
+            assert f"{FOLDER}clusterwright-{transport.repository.name}.sources" in sources
     only = ("Dir::Etc::sourcelist=/dev/null", f"Dir::Etc::sourceparts={tmp_path}", f"Dir::State={tmp_path}")
     command = ["apt-get", *(f"--option={name}" for name in only), "indextargets"]
     told = subprocess.run(command, capture_output=True, text=True)

@@ -78,8 +78,8 @@ def vendors(
         own = texts[row["key"]] if row["key"] else None
         yield from manager.files(Repository(name, row, own, texts.get(row["key_url"] or "")))
     for transport in asked_for(row["url"] for row in taken.values()):
-        row = asdict(transport)
-        yield from manager.files(Repository(transport.package, row, None, texts.get(transport.key_url)))
+        row = asdict(transport.repository)
+        yield from manager.files(Repository(row["name"], row, None, texts.get(row["key_url"])))
     for component, row in sorted(stack.items()):
         yield from manager.pins(component, managed(row))
 

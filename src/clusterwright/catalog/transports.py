@@ -6,20 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from clusterwright.catalog.software import repositories
+from clusterwright.catalog.software_rows import Repository
 from clusterwright.catalog.table import DATA, rows
 
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """Of addresses with a scheme of its own: the package, and the signed repository that has it."""
+    """Of addresses with a scheme of its own: the package, and where it comes from."""
 
     scheme: str
     package: str
-    url: str
-    suite: str
-    components: tuple[str, ...]
-    key_url: str
-    fingerprint: str
+    repository: Repository
     source: str
     date: str
 
@@ -27,17 +25,10 @@ class Transport:
 @cache
 def transports() -> Mapping[str, Transport]:
     """By scheme."""
+    known = {row.name: row for row in repositories()}
     return {
         row["scheme"]: Transport(
-            scheme=row["scheme"],
-            package=row["package"],
-            url=row["url"],
-            suite=row["suite"],
-            components=tuple(row["components"].split()),
-            key_url=row["key_url"],
-            fingerprint=row["fingerprint"],
-            source=row["source"],
-            date=row["date"],
+            row["scheme"], row["package"], known[row["repository"]], row["source"], row["date"]
         )
         for row in rows("transports", DATA / "software")
     }

@@ -42,12 +42,9 @@ def texts(handoff: Handoff, folder: Path) -> Mapping[str, str]:
 def _asked(handoff: Handoff) -> list[tuple[str, str, str]]:
     """Name, address and fingerprint; none of a repository whose key lies beside the description."""
     used = [(name, row) for name, rows in handoff.software["repositories"].items() for row in rows.values()]
-    brought = {
-        (one.package, one.key_url, one.fingerprint) for one in asked_for(row["url"] for _, row in used)
-    }
-    return sorted(
-        brought | {(name, row["key_url"], row["fingerprint"] or "") for name, row in used if row["key_url"]}
-    )
+    known = {(name, row["key_url"], row["fingerprint"] or "") for name, row in used if row["key_url"]}
+    brought = (one.repository for one in asked_for(row["url"] for _, row in used))
+    return sorted(known | {(one.name, one.key_url, one.fingerprint) for one in brought})
 
 
 def verified(name: str, url: str, fingerprint: str, folder: Path) -> Path | Finding:
