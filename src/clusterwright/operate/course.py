@@ -17,7 +17,7 @@ from clusterwright.operate.queue import OUT_OF_SERVICE, PULLED, ROLL
 from clusterwright.operate.roll import Roll
 from clusterwright.operate.work import Work
 
-_HALF_MADE, _RUNNING = "half-made", "running"
+_HALF_MADE, _RUNNING, _STOPPED = "half-made", "running", "stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Wishes:
     rebuild: Collection[str] = ()
     """Pools whose nodes may be made anew for what cannot be undone in place."""
     accept: bool = True
-    """Run the acceptance gates where something changed."""
+    """Run the acceptance gates where something changed, or a machine had been off."""
     replace: Collection[str] = ()
     """Rebuild these nodes, whatever they are like."""
     create: Collection[str] | None = None
@@ -72,6 +72,11 @@ class Course:
         missing = {node for node in self.chosen if self.present.get(node, _HALF_MADE) == _HALF_MADE}
         anew = {node for node, need in self.rolled.items() if need.impact is Impact.REPLACE}
         return missing | anew | {*self.rebuilt}
+
+    @property
+    def started(self) -> set[str]:
+        """Nodes whose machines were off, and boot as they are."""
+        return {node for node in self.chosen if self.present.get(node) == _STOPPED} - self.made
 
 
 def refuse_to_roll(work: Work, wishes: Wishes) -> None:

@@ -45,6 +45,8 @@ def up(source: Source, report: Report, wishes: Wishes = NO_WISHES) -> Outcome:
         outcome = Outcome(work.handoff, (*work.risks, *work.prepared.findings), removed=course.gone)
         if (busy := _let_go(work, course, wishes, report)) is not None:
             return replace(outcome, failed=(busy,))
+        if course.started:
+            doubt(work.home)
         outcome, booted = _at_once(work, course, wishes, report, outcome)
         if outcome.created or outcome.changed or outcome.broken:
             doubt(work.home)
