@@ -46,6 +46,19 @@ FORMS = {
     "links": r"[UDX_]( [UDX_])*",
     "ids": r"[0-9a-f]{4}(, [0-9a-f]{4})*",
     "nid": r"[\w.:]+@\w+",
+    "address": r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]",
+    "addresses": r"([0-9a-f:]+\.[0-9a-f] ?)+",
+    "tool": r"\d+(\.\d+)+(\+\w+)?",
+    "simulated": r"SIMULATED\d+",
+    "ability": r"ENABLED|DISABLED",
+    "abilities": r"((ENABLED|DISABLED) ?)+",
+    "violation": r"ACTIVE|NOT ACTIVE",
+    "mask": r"[0-9A-F]{16}",
+    "numbers": r"(\d+ ?)+",
+    "kinds": r"((SELF|XGMI|PCIE) ?)+",
+    "bandwidths": r"((N/A|\d+-\d+) ?)+",
+    "states": r"((SELF|U|D|X|N/A) ?)+",
+    "carried": r"((N/A|\d+ KB) ?)+",
 }
 """What may stand in braces: one of these or a word; with `or` between several, one of them."""
 

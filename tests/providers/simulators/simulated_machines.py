@@ -72,7 +72,7 @@ MACHINES = {
     "rtx-4080-super": Hardware(gpus("NVIDIA GeForce RTX 4080 SUPER", 16376, 1), (), DRIVER),
     "l4": Hardware(gpus("NVIDIA L4", 23034, 1), (), DRIVER),
     "rtx-4090": Hardware(gpus("NVIDIA GeForce RTX 4090", 24564, 2), (), DRIVER),
-    "mi300x": Hardware(gpus("AMD Instinct MI300X OAM", 196592, 8), cards("infiniband", 400, 8)),
+    "mi300x": Hardware(gpus("AMD Instinct MI300X", 196592, 8), cards("infiniband", 400, 8)),
     "cpu": Hardware(),
     "weka": Hardware(shares=(SimulatedShare("weka", "turbo", ("weka1", "weka2"), SHARE),)),
     "buckets": Hardware(

@@ -14,6 +14,7 @@ from clusterwright.providers.lab.simulators.launch import simulator_of
 
 CASES = sorted(Path(__file__).with_name("cases").glob("*.txt"))
 VERSIONS = {
+    "amd-smi": "7.2.4",
     "dcgmi": "4.4.2",
     "nvcc": "13.0.2",
     "enroot": "4.0.1",

@@ -87,7 +87,17 @@ def test_what_the_kernel_says_of_a_fault(tmp_path: Path) -> None:
     assert (tmp_path / "nics").read_text().splitlines()[0] == "infiniba0 active"
 
 
-@pytest.mark.parametrize("table", ["models.csv", "drivers.csv", "mig_profiles.csv"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        "models.csv",
+        "drivers.csv",
+        "mig_profiles.csv",
+        "amd_smi/sheet.csv",
+        "amd_smi/releases.csv",
+        "amd_smi/options.csv",
+    ],
+)
 def test_every_row_has_a_source_and_a_date(table: str) -> None:
     for row in csv.DictReader((PACKAGE / table).read_text().splitlines()):
         assert row["source"] and row["date"], row
@@ -102,6 +112,12 @@ def test_every_model_and_branch_can_be_read() -> None:
     assert model_named("NVIDIA Something").links == 0
     assert cuda_of("580.95.05") == "13.0"
     assert cuda_of("999.1") is None
+
+
+def test_amd_smi_has_facts_of_every_model_of_amds() -> None:
+    told = {row["model"] for row in csv.DictReader((PACKAGE / "amd_smi/sheet.csv").read_text().splitlines())}
+    models = csv.DictReader((PACKAGE / "models.csv").read_text().splitlines())
+    assert told == {row["model"] for row in models if row["brand"] == "AMD"}
 
 
 def test_the_simulators_need_nothing_that_a_node_may_not_have() -> None:
