@@ -111,7 +111,7 @@ CHANGES: dict[str, tuple[str, Callable[[Tree], object]]] = {
     "Fabric Manager failed": ("gpu-services", lambda t: t.services(nvidia_fabricmanager="failed")),
     "DCGM stopped": ("gpu-services", lambda t: t.services(nvidia_dcgm="inactive")),
     "persistence off": ("persistence", shown("Enabled, 0", "Disabled, 0")),
-    "eight lanes": ("pci-link", shown("5, 16,", "5, 8,")),
+    "eight lanes": ("pci-link", lambda t: t.inject("pci-narrow", 3)),
     "an older PCI": ("pci-link", shown("5, 16,", "4, 16,")),
     "a dark NVLink": ("nvlink", shown("Link 3: 26.562 GB/s", DARK)),
     "NVLinks gone": ("nvlink", shown(LAST_LINK, "")),

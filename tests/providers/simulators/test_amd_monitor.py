@@ -122,6 +122,7 @@ REPORTED: dict[str, Events] = {
         ("WARNING", "GPU: 2 has correctable ECC errors in block UMC"),
     ],
     "bad-page-stays": [REJECTED],
+    "pci-narrow": [("ERROR", "GPU: 2 PCIe width is not x16")],
     "bad-page": NOT_READ,
     "gpu-missing": NOT_READ,
     "xgmi-down": NOT_READ,

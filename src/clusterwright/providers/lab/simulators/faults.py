@@ -142,6 +142,10 @@ def _power_brake(gpu: SimulatedGpu) -> SimulatedGpu:
     return replace(gpu, throttle=("hw_slowdown", "hw_power_brake_slowdown"))
 
 
+def _narrow(gpu: SimulatedGpu) -> SimulatedGpu:
+    return replace(gpu, pci_lanes=gpu.pci_lanes // 2)
+
+
 def _half(path: str) -> Callable[[Hardware, int], Hardware]:
     def apply(hardware: Hardware, _: int) -> Hardware:
         return replace(
@@ -175,6 +179,7 @@ _ALL = (
     Fault("xgmi-down", "gpu", "its XGMI link to the next GPU is down (AMD)", _xgmi_down, "amd"),
     Fault("thermal-slowdown", "gpu", "too hot, the hardware slows its clocks", _gpu(_hot)),
     Fault("power-brake", "gpu", "the power supply asks for slower clocks", _gpu(_power_brake)),
+    Fault("pci-narrow", "gpu", "its PCI link came up with half of its lanes", _gpu(_narrow)),
     Fault("nic-missing", "nic", "not on the bus", _nic(lambda nic: replace(nic, state="missing"))),
     Fault("nic-down", "nic", "no link: Down, Polling", _nic(lambda nic: replace(nic, state="polling"))),
     Fault("nic-slow", "nic", "the link came up with a quarter of its rate", _nic(_slow_nic)),

@@ -47,6 +47,8 @@ class SimulatedGpu:
     """Why its clocks are held down: `hw_thermal_slowdown`, `hw_power_brake_slowdown`, `sw_power_cap`, …"""
     links_down: tuple[int, ...] = ()
     """NVLink numbers without a signal; of AMD's, the minors of the GPUs that it has no link to."""
+    pci_lanes: int = 16
+    """What its link to the host came up with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,10 @@ class Reading:
         return f"0x{int(self.pci_bus, 16) * 256:x}"
 
     @property
+    def link_width(self) -> str:
+        return f"{self.gpu.pci_lanes}x"
+
+    @property
     def module_id(self) -> int:
         return self.gpu.minor + 1
 

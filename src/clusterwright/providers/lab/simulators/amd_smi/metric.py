@@ -52,7 +52,7 @@ def metric(gpu: SimulatedGpu) -> Tree:
             "hotspot": Quantity(hotspot(gpu), "C"),
             "mem": sheet["temperature.mem"],
         },
-        "pcie": _pcie(sheet),
+        "pcie": _pcie(gpu, sheet),
         "ecc": _ecc(gpu),
         "ecc_blocks": _blocks(gpu, sheet),
         "fan": dict.fromkeys(("speed", "max", "rpm", "usage"), NOT_TOLD),
@@ -118,10 +118,10 @@ def _clock(known: list[str], locks: bool) -> Tree:
     }
 
 
-def _pcie(sheet: Sheet) -> Tree:
+def _pcie(gpu: SimulatedGpu, sheet: Sheet) -> Tree:
     counts = ("replay_count", "l0_to_recovery_count", "replay_roll_over_count", "nak_sent_count")
     return {
-        "width": sheet["bus.max_pcie_width"],
+        "width": gpu.pci_lanes,
         "speed": sheet["bus.max_pcie_speed"],
         "bandwidth": Quantity(0, "Mb/s"),
         **dict.fromkeys((*counts, "nak_received_count"), 0),
