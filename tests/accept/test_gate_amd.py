@@ -16,6 +16,7 @@ AMD_FAULTS: dict[str, tuple[str, str]] = {
     "bad-page": ("bad-pages", "GPU 1: 1 pages wait to be retired"),
     "bad-page-stays": ("bad-pages", "GPU 1: 1 bad pages that cannot be taken out of use"),
     "xgmi-down": ("xgmi", "GPU 1: 6 up, down: GPU 2"),
+    "pci-narrow": ("pci-link", "GPU 1: generation 5, 8 lanes"),
     "thermal-slowdown": ("throttle", "GPU 1: too hot"),
     "power-brake": ("throttle", "GPU 1: the platform asks for slower clocks (PROCHOT)"),
 }
@@ -87,6 +88,22 @@ def test_amd_smi_of_every_release_is_read(tmp_path: Path, said: str, status: str
     tree = gate_node.healthy(tmp_path, "mi300x-8gpu")
     tree.program("amd-smi", f"echo '{said}'")
     assert tree.run()[1]["ecc"] == status
+
+
+@pytest.mark.parametrize(
+    ("pcie", "seen"),
+    [
+        ('{"width": 16, "speed": {"value": 32, "unit": "GT/s"}}', "PCI generation 5, 16 lanes"),
+        ('{"width": 16, "speed": {"value": 16, "unit": "GT/s"}}', "GPU 3: generation 4, 16 lanes"),
+        ('{"width": 4, "speed": {"value": 2.5, "unit": "GT/s"}}', "GPU 3: generation 1, 4 lanes"),
+        ('{"width": "N/A", "speed": "N/A"}', "amd-smi tells no PCI link"),
+        ('"N/A"', "amd-smi tells no PCI link"),
+    ],
+)
+def test_the_pci_link_of_amds_gpus(mi300x: Tree, pcie: str, seen: str) -> None:
+    said = f'{{"gpu_data": [{{"gpu": 3, "pcie": {pcie}}}]}}'
+    mi300x.program("amd-smi", f"""[ "$2" = --pcie ] && echo '{said}' || echo '[]'""")
+    assert mi300x.seen("pci-link") == seen
 
 
 def test_what_amd_smi_does_not_tell_is_no_pass(mi300x: Tree) -> None:

@@ -65,7 +65,11 @@ def test_what_an_xid_asks_for(name: str, xid: int, action: str) -> None:
 def test_only_gpus_that_are_joined_have_nvlinks_to_count() -> None:
     assert expected(known("hgx-h100-8gpu"))["nvlinks"] == 18
     assert expected(known("p3.2xlarge"))["nvlinks"] is None
-    assert expected(known("mi300x-8gpu")) == {"xgmi_links": 7}
+    assert expected(known("mi300x-8gpu")) == {
+        "xgmi_links": 7,
+        "pcie_generation": 5,
+        "pcie_width": 16,
+    }
     assert expected(known("generic-x86-16c")) == {}
 
 

@@ -125,12 +125,15 @@ def expected(hardware: Hardware) -> Mapping[str, Any]:
         return {}
     links = next((gpu_links()[name] for name in _names(hardware) if name in gpu_links()), None)
     joined = (hardware.nvlink_domain or 1) > 1
-    if hardware.gpu_vendor == "amd":
-        return {"xgmi_links": links.xgmi_links if links and joined else None}
-    return {
-        "nvlinks": links.nvlinks if links and joined else None,
+    bus = {
         "pcie_generation": links.pcie_generation if links else None,
         "pcie_width": links.pcie_width if links else None,
+    }
+    if hardware.gpu_vendor == "amd":
+        return {"xgmi_links": links.xgmi_links if links and joined else None, **bus}
+    return {
+        "nvlinks": links.nvlinks if links and joined else None,
+        **bus,
         "xids": _xids(hardware.gpu_generation or ""),
     }
 

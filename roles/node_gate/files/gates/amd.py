@@ -32,6 +32,8 @@ BAD_PAGES = (
         "Drain the node and reboot: the driver retires pages when it is loaded",
     ),
 )
+# By the GT/s of a lane, which an Instinct GPU keeps at rest (github.com/amd/node-scraper 1.2 asks for 32).
+GENERATIONS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}
 REMEDY = "Look for amdgpu lines in `dmesg`, reset the GPU (`rocm-smi --gpureset`), or replace the node"
 
 
@@ -134,6 +136,25 @@ def xgmi(node: Node) -> str:
     if not told:
         raise Unseen("amd-smi tells no state of XGMI links")
     return f"{planned} XGMI links up on each GPU"
+
+
+def pci_link(node: Node) -> str:
+    """Each GPU has the PCI generation and width that its model has."""
+    generation, width, told = node.health["pcie_generation"], node.health["pcie_width"], 0
+    expected = f"PCI generation {generation}, {width} lanes"
+    for row in _rows(_asked(node, "metric", "--pcie")):
+        link = row.get("pcie") if isinstance(row.get("pcie"), dict) else {}
+        speed, lanes = link.get("speed"), link.get("width")
+        seen = GENERATIONS.get(speed.get("value")) if isinstance(speed, dict) else None
+        if seen is None or not isinstance(lanes, int):
+            continue  # a virtual machine is not told
+        told += 1
+        if seen < generation or lanes < width:
+            remedy = "Reset the GPUs or reboot; look at `lspci -vv` (LnkSta) and the firmware's PCI settings"
+            raise Unmet(expected, f"GPU {row.get('gpu')}: generation {seen}, {lanes} lanes", remedy)
+    if not told:
+        raise Unseen("amd-smi tells no PCI link")
+    return expected
 
 
 def _asked(node: Node, *words: str) -> object:
