@@ -61,11 +61,22 @@ def _told(node: Node, options: Options) -> Answer:
         as_words = partitions.partition_text(tables) + _SIMULATED
         return Answer(as_json(tables) if options.form == "json" else as_words)
     if options.command == "ras":
-        return Answer(_CPER + _SIMULATED)
+        return _ras(options)
     rows = [{"gpu": number, **_of_one(node, gpu, number, options)} for number, gpu in gpus]
     if options.form == "json" and options.command in _BELOW_A_KEY and not before(node.installed, "7"):
         return Answer(as_json({"gpu_data": rows}))
     return Answer(_form(rows, options.form) or as_text(rows) + _SIMULATED)
+
+
+def _ras(options: Options) -> Answer:
+    """No record is written of a simulated error: the list is empty, and there is none to read."""
+    if "afid" in options.parts:
+        path = options.values.get("cper_file", "")
+        raise Refused("InvalidFilePath", f"Path '{path}' cannot be found.", -4, options.form)
+    if "cper" not in options.parts:
+        said = "Command 'ras' requires a target argument. Run 'amd-smi ras -h' for more info."
+        raise Refused("RequiredCommand", said, -9, options.form)
+    return Answer(_CPER + _SIMULATED)
 
 
 def _form(rows: Sequence[Tree], form: str) -> str:
@@ -78,10 +89,11 @@ def _of_one(node: Node, gpu: SimulatedGpu, number: int, options: Options) -> Tre
         return devices.listed(gpu, number, options)
     if options.command == "process":
         return devices.process(options)
-    if options.command == "firmware":
-        return devices.firmware(gpu)
-    told = {"static": lambda: static(node, gpu), "metric": lambda: metric(gpu),
-            "bad-pages": lambda: devices.bad_pages(gpu)}[options.command]()  # fmt: skip
+    if options.command == "static":
+        told = static(node, gpu, options.values.get("clock", ""))
+    else:
+        parts = {"metric": metric, "bad-pages": devices.bad_pages, "firmware": devices.firmware}
+        told = parts[options.command](gpu)
     return {name: value for name, value in told.items() if name in options.parts or not options.parts}
 
 

@@ -91,7 +91,9 @@ class _Reader:
             if word in known:
                 part, argument = known[word]
                 self.parts.update(part.split())
-                if argument:
+                if argument == "optional":
+                    self.values[part] = " ".join(self._words())
+                elif argument:
                     self.values[part] = value or self._value(word)
             elif word in ("-g", "--gpu"):
                 self.gpus = tuple(self._several(word))
@@ -110,10 +112,15 @@ class _Reader:
     def _value(self, option: str) -> str:
         return self._several(option, 1)[0]
 
-    def _several(self, option: str, most: int = 99) -> list[str]:
+    def _words(self, most: int = 99) -> list[str]:
+        """Those up to the next option."""
         found: list[str] = []
         while self.words and len(found) < most and not self.words[0].startswith("-"):
             found.append(self.words.pop(0))
+        return found
+
+    def _several(self, option: str, most: int = 99) -> list[str]:
+        found = self._words(most)
         if not found:
             said = f"Parameter '{option}' requires a value. Run '--help' for more info."
             raise Refused("MissingParameterValue", said, -6, self.form)
@@ -140,13 +147,10 @@ def uuid_of(gpu: SimulatedGpu) -> str:
 
 
 @cache
-def _known(command: str) -> dict[str, tuple[str, bool]]:
-    """Each option, long and short, with the parts it asks for and whether a value follows it."""
+def _known(command: str) -> dict[str, tuple[str, str]]:
+    """Each option, long and short, with the parts it asks for and what follows it, if anything."""
     with Path(__file__).with_name("options.csv").open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["command"] == command]
     return {
-        name: (row["part"], bool(row["argument"]))
-        for row in rows
-        for name in (row["option"], row["short"])
-        if name
+        name: (row["part"], row["argument"]) for row in rows for name in (row["option"], row["short"]) if name
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..hardware import SimulatedGpu
 from ..node import Node
 from .sheet import Sheet, before, sheet_of
@@ -28,7 +30,8 @@ _CLOCKS = ("sys", "mem", "df", "soc", "dcef", "vclk0", "vclk1", "dclk0", "dclk1"
 _WORD = 64
 
 
-def static(node: Node, gpu: SimulatedGpu) -> Tree:
+def static(node: Node, gpu: SimulatedGpu, clocks: str = "") -> Tree:
+    """All parts; of the clocks those that are named, or all."""
     sheet = sheet_of(gpu.model)
     return {
         "asic": {
@@ -76,7 +79,7 @@ def static(node: Node, gpu: SimulatedGpu) -> Tree:
             "max_bandwidth": sheet["vram.max_bandwidth"],
         },
         "cache_info": Series("CACHE_{}", [_cache(parts) for parts in sheet.below("cache")], "cache"),
-        "clock": {name: _levels(sheet, name) for name in _CLOCKS},
+        "clock": {name: _levels(sheet, name) for name in _CLOCKS if name in _named(clocks)},
     }
 
 
@@ -102,6 +105,11 @@ def _cache(parts: list[str]) -> Tree:
         "max_num_cu_shared": int(shared),
         "num_cache_instance": int(instances),
     }
+
+
+def _named(clocks: str) -> Sequence[str]:
+    named = clocks.lower().split()
+    return named if named and "all" not in named else _CLOCKS
 
 
 def _levels(sheet: Sheet, name: str) -> object:
