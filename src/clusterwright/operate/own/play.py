@@ -100,11 +100,11 @@ class Play:
         }
 
     def _met(self, node: Node, noted: Path) -> tuple[Contact, Path]:
-        """An image of ours has this cluster's key, and makes its host key at each boot; others may. A machine
-        that a stack made has the key, too."""
+        """An image of ours has this cluster's key and no other, and makes its host key at each boot; others
+        may. A machine that a stack made has the key, too."""
         known, image = self.contact, self.site.image(node)
         ours = image.partition(":")[0] == BUILT
-        if (ours or self.site.is_made(node)) and not (known.key or known.password):
+        if ours or (self.site.is_made(node) and not (known.key or known.password)):
             known = replace(known, user=ADMIN, key=self.site.trust.key)
         return known, Path(os.devnull) if ours or (image and known.accept_new) else noted
 
