@@ -116,6 +116,10 @@ def failing(node: str, program: str, error: str) -> Callable[[World], None]:
     return lambda world: world.answers.update({(node, program): ran(code=1, error=error)})
 
 
+def reading(node: str, words: str) -> Callable[[World], None]:
+    return lambda world: world.answers.update({(node, "cat"): ran(words)})
+
+
 def drained(world: World) -> None:
     first, second = world.nodes.splitlines()
     world.nodes = f"{first.replace('State=IDLE', 'State=IDLE+DRAIN')}\n{second}\n"
@@ -161,6 +165,8 @@ CHANGES: dict[str, tuple[Callable[[World], None], list[tuple[str, str]]]] = {
     "slurmctld is gone": (failing("login", "scontrol", "connect failure"), [("scheduler", "")]),
     "no gate program": (failing("login", "gate", "No such file"), [("node-gate", "login")]),
     "home not there": (failing("gpu-002", "cat", "No such file"), [("shared-home", "gpu-002")]),
+    "home that reads as a hole": (reading("gpu-002", "\0" * 17), [("shared-home", "gpu-002")]),
+    "home of somebody else": (reading("gpu-002", "another\n"), [("shared-home", "gpu-002")]),
     "home not writable": (failing("login", "sh", "Permission denied"), [("shared-home", "login")]),
     "no user": (failing("login", "getent", ""), [("job-user", "login")]),
     "a daemon failed": (failed_daemon, [("daemons", "login")]),

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from clusterwright.accept import jobs
-from clusterwright.accept.home import Token
-from clusterwright.accept.result import GateResult, judged
+from clusterwright.accept.home import Token, read_there
+from clusterwright.accept.result import GateResult
 from clusterwright.accept.session import Ran, Session
 from clusterwright.handoff import Handoff, Node
 
@@ -17,7 +17,6 @@ ALONE_AT_ONCE = 8
 SECONDS = 15.0
 _READ = 'printf "%s %s\\n" "$SLURMD_NODENAME" "$(cat "$1"/token 2>&1)"'
 _SILENT = "Look at slurmd on it, and at slurmctld's log; `clusterwright logs` shows its console"
-_UNSHARED = "Look at `findmnt --target /home` on both nodes, and at the user's number (`id`) on both"
 
 
 class ByJobs:
@@ -48,7 +47,7 @@ class ByJobs:
             for node in group.nodes:
                 if node.name in read:
                     answering.append(node)
-                    results.append(self._judged(node, read[node.name]))
+                    results.append(read_there(node, self._token, read[node.name]))
                 else:
                     results.append(_silent(node, complaints.get(node.name)))
         return answering, results
@@ -70,13 +69,6 @@ class ByJobs:
         own = [replace(group, nodes=(node,)) for node in silent]
         with ThreadPoolExecutor(ALONE_AT_ONCE) as pool:
             return {node.name: said for node, said in zip(silent, pool.map(self._ask, own), strict=True)}
-
-    def _judged(self, node: Node, words: str) -> GateResult:
-        token = self._token
-        expected = f"what {token.user} wrote on {token.written_on} is read here"
-        passed = words == token.text
-        seen = expected if passed else words or "nothing"
-        return judged("shared-home", node.name, passed, expected=expected, seen=seen, remedy=_UNSHARED)
 
 
 def _silent(node: Node, complaint: str | None) -> GateResult:

@@ -14,6 +14,9 @@ from clusterwright.handoff import Node
 PREFIX = ".clusterwright-accept-"
 JOB_PREFIX = "clusterwright-accept-"
 SYSTEM_USER = "clusterwright"
+_UNSHARED = "Look at `findmnt --target /home` on both nodes, and at the user's number (`id`) on both"
+# Seen over NFS 4.2 with NFS-Ganesha 4.3 and Linux 6.12, 2026-11: what was just written reads as a hole.
+_A_HOLE = "The server takes new data for a hole: give the share `options: vers=4.1`, or another server"
 STALE_MINUTES = 60
 """Folders of runs that were killed are older than any run lasts."""
 
@@ -81,10 +84,16 @@ def remove_folder(session: Session, user: str, folder: str) -> None:
 
 def shared_home(session: Session, node: Node, token: Token) -> GateResult:
     """What was written on one node is read here, by the same user."""
-    expected = f"what {token.user} wrote on {token.written_on} is read here"
     ran = session.run("cat", f"{token.folder}/token", user=token.user)
-    if ran.output.strip() == token.text:
-        return GateResult("shared-home", node.name, "pass", expected, expected, seconds=round(ran.seconds, 3))
-    seen = ran.complaint if ran.code else "another content"
-    remedy = "Look at `findmnt --target /home` on both nodes, and at the user's number (`id`) on both"
-    return GateResult("shared-home", node.name, "fail", expected, seen, remedy, round(ran.seconds, 3))
+    return read_there(node, token, ran.complaint if ran.code else ran.output, round(ran.seconds, 3))
+
+
+def read_there(node: Node, token: Token, words: str, seconds: float = 0.0) -> GateResult:
+    """`words` are what the node read, or why it could not."""
+    expected = f"what {token.user} wrote on {token.written_on} is read here"
+    if words.strip() == token.text:
+        return GateResult("shared-home", node.name, "pass", expected, expected, seconds=seconds)
+    hole = words.startswith("\0")
+    seen = "zeros" if hole else words.strip() or "nothing"
+    remedy = _A_HOLE if hole else _UNSHARED
+    return GateResult("shared-home", node.name, "fail", expected, seen, remedy, seconds)
