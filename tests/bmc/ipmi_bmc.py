@@ -15,8 +15,6 @@ from tests.ports import free
 
 USER, PASSWORD = "operator", "s3cret-of-bmcs"
 PORT = free(socket.SOCK_DGRAM)
-SERIAL_PORT = free()
-"""Where the machine's serial line is looked for, once and seldom again."""
 
 _LAN = """\
 name "played"
@@ -96,12 +94,11 @@ def served(address: str, folder: Path, serial: str) -> Iterator[Path]:
     data = _fru("Played", "Box 4", serial)
     told = " ".join(f"0x{byte:02x}" for byte in data)
     (folder / "commands").write_text(_COMMANDS.format(size=len(data), data=told))
-    lan = _LAN.format(
-        address=address, port=PORT, serial=SERIAL_PORT, control=control, user=USER, password=PASSWORD
-    )
+    listener = socket.create_server(("127.0.0.1", 0))  # where the machine's serial line is looked for
+    line = listener.getsockname()[1]
+    lan = _LAN.format(address=address, port=PORT, serial=line, control=control, user=USER, password=PASSWORD)
     (folder / "lan").write_text(lan)
     argv = ["ipmi_sim", "-n", "-c", f"{folder}/lan", "-f", f"{folder}/commands", "-s", f"{folder}/state"]
-    listener = socket.create_server(("127.0.0.1", SERIAL_PORT))
     heard_of = threading.Event()
     threading.Thread(target=_speak, args=[listener, heard_of], daemon=True).start()
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
