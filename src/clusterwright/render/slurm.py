@@ -13,6 +13,9 @@ from clusterwright.render.templates import fill
 _TAKEOVER_SECONDS = 6
 """slurm.conf(5) SlurmctldTimeout (2026-11): how long the others wait for a controller that does not answer;
 120 s where nothing is said. One whose heartbeat in the state folder goes on is left alone."""
+_BACKFILL_SECONDS = 10
+"""slurm.conf(5) SchedulerParameters bf_interval (2026-11), 30 s where nothing is said. A controller that has taken
+over looks at the queue before its nodes have answered, and starts no job before it looks again."""
 _OWN_DISK = "/var/spool/slurmctld"
 
 
@@ -59,6 +62,7 @@ def _slurm_conf(handoff: Handoff, release: SlurmRelease, groups: tuple[machines.
         release=release,
         controllers=[node.name for node in handoff.with_role("controller")],
         takeover_seconds=_TAKEOVER_SECONDS,
+        backfill_seconds=_BACKFILL_SECONDS,
         state=state_folder(handoff),
         accounting=scheduler["accounting"],
         rest=scheduler["rest"],
