@@ -165,6 +165,10 @@ class Desk:
             assert time.monotonic() < deadline, f"{node} still runs"
             time.sleep(0.05)
 
+    def batch_script(self, node: str) -> str:
+        """The process of the job there, which starts after slurmctld says so; its forks are younger."""
+        return self.on(node, "until pgrep --oldest --full '[s]lurm_script'; do sleep 0.2; done").strip()
+
     def running(self) -> set[str]:
         """Jobs that run now."""
         return set(self.as_user("squeue", "--noheader", "--states=R", "--format=%A").split())
