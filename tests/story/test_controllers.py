@@ -50,7 +50,7 @@ def until_completed(desk: Desk, jobs: list[str]) -> None:
     """As the database of the first controller has them."""
     query = f"sacct --allusers --allocations --noheader --parsable2 --jobs={','.join(jobs)}"
     rows = f"{query} --format=JobID,State | grep -c COMPLETED"
-    desk.on("ctl1", f"until [ $({rows}) = {len(jobs)} ]; do sleep 0.3; done")
+    desk.on("ctl1", f"timeout 120 sh -c 'until [ $({rows}) = {len(jobs)} ]; do sleep 0.3; done'")
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +112,25 @@ def test_the_first_one_comes_back_and_knows_all(desk: Desk, jobs: dict[str, str]
     assert desk.outcome("up", "cluster.yaml")["accepted"]
     assert leading(desk, "ctl2") == ["ctl1 is UP", "ctl2 is UP"]
     until_completed(desk, [jobs["running"], jobs["waiting"], jobs["new"]])
+
+
+def test_it_is_made_anew_beside_one_that_leads(desk: Desk, jobs: dict[str, str]) -> None:
+    """Its disk is gone with it, and the database with that; the other one takes over a second time."""
+    script = "--wrap=while [ ! -e anew ]; do sleep 0.2; done"
+    job = desk.as_user("sbatch", "--parsable", "--nodelist=gpu-001", script).strip()
+    await_state(desk, job, "RUNNING")
+    process = desk.batch_script("gpu-001")
+    assert desk.outcome("backup", "now", "story")["backup"]["jobs"]["running"] == 1
+    desk.lose("ctl1")
+    outcome = desk.outcome("node", "replace", "story", "ctl1", code=1)
+    assert [finding["code"] for finding in outcome["failed"]] == ["CW8260"]
+    assert state_of(desk, job) == "RUNNING"
+    desk.run("backup", "restore", "story", "--yes")
+    assert desk.outcome("up", "cluster.yaml")["accepted"]
+    assert leading(desk, "ctl2") == ["ctl1 is UP", "ctl2 is UP"]
+    assert desk.batch_script("gpu-001") == process
+    desk.as_user("touch", "anew")
+    until_completed(desk, [jobs["running"], jobs["waiting"], jobs["new"], job])
 
 
 def test_a_graceful_stop_is_no_gap_either(desk: Desk) -> None:

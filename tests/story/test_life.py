@@ -151,7 +151,7 @@ def test_lost_controller_comes_back_with_its_jobs(desk: Desk) -> None:
     assert desk.outcome("up", "cluster.yaml", "--no-accept")["ok"]
     running = desk.submit("gpu-001")
     waiting = desk.as_user("sbatch", "--parsable", "--hold", "--wrap=true").strip()
-    known, steps = desk.on("controller", HISTORY), desk.on("gpu-001", "pgrep slurmstepd")
+    known, process = desk.on("controller", HISTORY), desk.batch_script("gpu-001")
     taken = desk.outcome("backup", "now", "story")["backup"]
     assert taken["jobs"] == {"pending": 1, "running": 1}
     desk.cut_power("controller")
@@ -161,7 +161,7 @@ def test_lost_controller_comes_back_with_its_jobs(desk: Desk) -> None:
     restored = desk.outcome("backup", "restore", "story", "--yes")
     assert (restored["running"], restored["pending"]) == (1, 1)
     assert {*known.splitlines()} <= {*desk.on("controller", HISTORY).splitlines()}
-    assert desk.on("gpu-001", "pgrep slurmstepd") == steps
+    assert desk.batch_script("gpu-001") == process
     assert desk.running() == {running}
     assert desk.submit("gpu-002") == str(int(waiting) + 1)
     assert desk.outcome("up", "cluster.yaml", "--no-accept")["ok"]

@@ -15,7 +15,8 @@ from clusterwright.handoff import Handoff, Node
 ANSWERS = "a job starts on it"
 ALONE_AT_ONCE = 8
 SECONDS = 15.0
-_READ = 'printf "%s %s\\n" "$SLURMD_NODENAME" "$(cat "$1"/token 2>&1)"'
+# A shell drops zeros, which say that the server takes new data for a hole.
+_READ = 'printf "%s %s\\n" "$SLURMD_NODENAME" "$(cat "$1"/token 2>&1 | tr "\\000" 0)"'
 _SILENT = "Look at slurmd on it, and at slurmctld's log; `clusterwright logs` shows its console"
 
 

@@ -89,11 +89,11 @@ def shared_home(session: Session, node: Node, token: Token) -> GateResult:
 
 
 def read_there(node: Node, token: Token, words: str, seconds: float = 0.0) -> GateResult:
-    """`words` are what the node read, or why it could not."""
+    """`words` are what the node read, zeros as they are or as digits, or why it could not."""
     expected = f"what {token.user} wrote on {token.written_on} is read here"
     if words.strip() == token.text:
         return GateResult("shared-home", node.name, "pass", expected, expected, seconds=seconds)
-    hole = words.startswith("\0")
+    hole = bool(words.strip()) and not words.strip("\00 \n")
     seen = "zeros" if hole else words.strip() or "nothing"
     remedy = _A_HOLE if hole else _UNSHARED
     return GateResult("shared-home", node.name, "fail", expected, seen, remedy, seconds)

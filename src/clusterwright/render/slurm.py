@@ -14,8 +14,8 @@ _TAKEOVER_SECONDS = 6
 """slurm.conf(5) SlurmctldTimeout (2026-11): how long the others wait for a controller that does not answer;
 120 s where nothing is said. One whose heartbeat in the state folder goes on is left alone."""
 _BACKFILL_SECONDS = 10
-"""slurm.conf(5) SchedulerParameters bf_interval (2026-11), 30 s where nothing is said. A controller that has taken
-over looks at the queue before its nodes have answered, and starts no job before it looks again."""
+"""slurm.conf(5) SchedulerParameters bf_interval (2026-11), 30 s where nothing is said. One that took over
+looks at the queue before its nodes have answered, and starts no job before it looks again."""
 _OWN_DISK = "/var/spool/slurmctld"
 
 

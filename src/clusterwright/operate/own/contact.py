@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clusterwright.bundle.login import ADMIN
 from clusterwright.converge.result import NodeResult
 from clusterwright.finding import Finding, Where, refuse
 from clusterwright.handoff import Node
@@ -108,6 +109,10 @@ def finding(node: Node, contact: Contact, result: NodeResult, noted: Path) -> Fi
     if any(words in said for words in _DEAD):
         return silent(node, contact.port)
     if "Permission denied (" in said or "Invalid/incorrect" in said:
+        if contact.user == ADMIN:
+            what = "does not know this cluster's key: it runs another system than what was built for it"
+            remedy = f"See what runs there; `clusterwright provision FILE {node.name}` starts its image"
+            return Finding("CW8176", where, what, remedy)
         what = f"lets {contact.user} not in with what was given"
         return Finding("CW8176", where, what, f"Run it again for {node.name} with its own password or key")
     if any(words in said for words in _SUDO):
